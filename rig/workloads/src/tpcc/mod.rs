@@ -1,0 +1,18 @@
+//! The TPC-C-derived workload: nine tables of a wholesale supplier, and five transactions that keep their sums in step.
+//!
+//! `docs/WORKLOADS.md` defines it. Its results are counts of new orders a minute (NOPM) and transactions a minute (TPM),
+//! and no results of the benchmark that it is derived from.
+
+mod build;
+pub mod conditions;
+pub mod draw;
+mod inputs;
+mod population;
+mod schema;
+pub mod settings;
+mod statement;
+mod transactions;
+mod workload;
+
+pub use build::Tables;
+pub use workload::Tpcc;

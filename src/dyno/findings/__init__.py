@@ -1,0 +1,23 @@
+"""Sentences and validity marks computed from the numbers of a run, each with its evidence.
+
+Pure functions over the vocabulary of `dyno.report.model`: no file, no socket, nothing typed by hand.
+"""
+
+from dyno.findings.comparisons import compare_with_baseline, find_comparisons
+from dyno.findings.leaders import find_leaders, find_peaks
+from dyno.findings.limits import find_limits
+from dyno.findings.marks import cell_marks, trial_marks
+from dyno.findings.names import Names
+from dyno.findings.validity import find_cautions
+
+__all__ = [
+    "Names",
+    "cell_marks",
+    "compare_with_baseline",
+    "find_cautions",
+    "find_comparisons",
+    "find_leaders",
+    "find_limits",
+    "find_peaks",
+    "trial_marks",
+]

@@ -1,0 +1,273 @@
+"""sysbench logs of every dialect: 0.4.12, both 0.5, 1.0, 1.1; intervals as text, CSV or JSON.
+
+A parser never raises on what a log says: whatever is missing or contradicts itself becomes `Log.problem`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_N = r"(\d+(?:\.\d+)?)"
+# Widths are bounded so that a hostile line of digits stays a float.
+_INTERVAL_1 = re.compile(
+    rf"\[\s*{_N}s ?\] thds: (\d+) (?:tps|eps): {_N}(?: qps: {_N} \(r/w/o: {_N}/{_N}/{_N}\))?"
+    rf" lat \(ms,(\d+)%\): {_N}(?: err/s:? {_N} reconn/s: {_N})?\s*"
+)
+_INTERVAL_05 = re.compile(
+    rf"\[\s*{_N}s\] threads: (\d+), tps: {_N}, reads(?:/s)?: {_N}, writes(?:/s)?: {_N},"
+    rf" response time: {_N}ms \((\d+)%\)(?:, errors: {_N}, reconnects:\s+{_N})?\s*"
+)
+_CSV = re.compile(rf"{_N},(\d+),{_N},{_N},{_N},{_N},{_N},{_N},{_N},{_N}\s*")
+_RATE = re.compile(rf"(\d+)\s+\({_N} per sec\.\)")
+_VERSION = re.compile(r"sysbench v?(\d+\.\d+(?:\.\d+)?)\b")
+_PERCENTILE = re.compile(r"(?:approx\.\s+)?(\d+)(?:th)? percentile")
+_SECONDS = re.compile(rf"{_N}s")
+_MILLISECONDS = re.compile(rf"{_N}(?:ms)?")
+_JSON_LINES_MAX = 64
+"""A JSON interval is 17 lines; one that never closes is not read on for ever."""
+
+RATE_TOLERANCE = 0.01
+"""Relative difference of printed rate and count ÷ time from which on a summary contradicts itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One interval report: rates per second, latency percentile in ms as printed; None: not printed."""
+
+    t_s: float
+    threads: int
+    tps: float
+    qps: float | None = None
+    latency_ms: float | None = None
+    errors_per_s: float | None = None
+    reconnects_per_s: float | None = None
+
+
+@dataclass
+class Log:
+    """What one log says. Everything is None until the log has said it."""
+
+    version: str | None = None
+    threads: int | None = None
+    warmup_s: int | None = None
+    rate_per_s: int | None = None
+    warmup: list[Interval] = field(default_factory=list)
+    intervals: list[Interval] = field(default_factory=list)
+    percentile: int | None = None
+    transactions: int | None = None
+    throughput_per_s: float | None = None
+    queries: int | None = None
+    ignored_errors: int | None = None
+    reconnects: int | None = None
+    total_time_s: float | None = None
+    latency_min_ms: float | None = None
+    latency_mean_ms: float | None = None
+    latency_max_ms: float | None = None
+    latency_percentile_ms: float | None = None
+    fatal: str | None = None
+    lines: int = 0
+
+    @property
+    def problem(self) -> str | None:
+        """Why this log is no result, or None where it is one."""
+        if self.lines == 0:
+            return "the log is empty"
+        if self.fatal:
+            return f"sysbench stopped: {self.fatal}"
+        if self.throughput_per_s is None or self.transactions is None or self.total_time_s is None:
+            last = f"no summary after {self.intervals[-1].t_s:g} s" if self.intervals else None
+            return f"the log is cut short: {last}" if last else "the log has neither intervals nor a summary"
+        if self.transactions == 0 or self.total_time_s <= 0:
+            return "no transaction ended"
+        rate = self.transactions / self.total_time_s
+        if abs(rate - self.throughput_per_s) > RATE_TOLERANCE * rate + 0.005:
+            return (
+                f"the summary contradicts itself: {self.transactions:,} transactions in"
+                f" {self.total_time_s:g} s are {rate:.2f} per second, it prints {self.throughput_per_s:.2f}"
+            )
+        return None
+
+
+def parse(lines: Iterable[str]) -> Log:
+    """Read a log line by line; memory grows with its intervals only."""
+    reader = _Reader()
+    for line in lines:
+        reader.line(line)
+    return reader.log
+
+
+class _Reader:
+    """What must be remembered between lines: a checkpoint's block, an open JSON object."""
+
+    def __init__(self) -> None:
+        self.log = Log()
+        self._warming = False
+        self._checkpoint = False
+        self._json: list[str] = []
+        self._depth = 0
+
+    def line(self, line: str) -> None:
+        if line.startswith("["):
+            self._bracket(line)
+            return
+        text = line.strip()
+        if not text:
+            return
+        self.log.lines += 1
+        if self._depth or text.startswith("{"):
+            self._json_line(text)
+        elif text[0].isdigit() and self._csv(text):
+            pass
+        elif text.startswith("FATAL"):
+            self.log.fatal = self.log.fatal or text.partition(":")[2].strip()[:500] or text
+        elif text.startswith("Warming up"):
+            self._warming = True
+        elif text.startswith("Threads started"):
+            self._warming = False
+        elif text.startswith("sysbench "):
+            found = _VERSION.match(text)
+            self.log.version = found[1] if found else self.log.version
+        elif ":" in text:
+            self._named(*(part.strip() for part in text.split(":", 1)))
+
+    def _bracket(self, line: str) -> None:
+        self.log.lines += 1
+        found = _INTERVAL_1.fullmatch(line)
+        if found:
+            t, threads, tps, qps, _, _, _, percentile, latency, errors, reconnects = found.groups()
+            self.log.percentile = int(percentile)
+            self._add(
+                Interval(
+                    float(t),
+                    int(threads),
+                    float(tps),
+                    _number(qps),
+                    float(latency),
+                    _number(errors),
+                    _number(reconnects),
+                )
+            )
+        elif found := _INTERVAL_05.fullmatch(line):
+            t, threads, tps, _, _, latency, percentile, errors, reconnects = found.groups()
+            self.log.percentile = int(percentile)
+            # 0.5 prints no total: its reads and writes leave out BEGIN and COMMIT, so no qps is made of them.
+            self._add(
+                Interval(
+                    float(t),
+                    int(threads),
+                    float(tps),
+                    None,
+                    float(latency),
+                    _number(errors),
+                    _number(reconnects),
+                )
+            )
+        elif "Checkpoint report" in line:
+            self._checkpoint = True
+
+    def _csv(self, text: str) -> bool:
+        found = _CSV.fullmatch(text)
+        if found:
+            t, threads, tps, qps, _, _, _, latency, errors, reconnects = found.groups()
+            self._add(
+                Interval(
+                    float(t),
+                    int(threads),
+                    float(tps),
+                    float(qps),
+                    float(latency),
+                    float(errors),
+                    float(reconnects),
+                )
+            )
+        return found is not None
+
+    def _json_line(self, text: str) -> None:
+        self._depth += text.count("{") - text.count("}")
+        self._json.append(text)
+        if self._depth <= 0 or len(self._json) > _JSON_LINES_MAX:
+            whole, self._json, self._depth = "".join(self._json), [], 0
+            interval = _of_json(whole.rstrip(",]"))
+            if interval:
+                self._add(interval)
+
+    def _add(self, interval: Interval) -> None:
+        (self.log.warmup if self._warming else self.log.intervals).append(interval)
+
+    def _named(self, name: str, value: str) -> None:
+        """A `name: value` line of the head or of a summary."""
+        if self._checkpoint:
+            # A checkpoint repeats the whole block; only the last block, at the end, is the summary.
+            self._checkpoint = not name.startswith("execution time")
+            return
+        action = _NAMED.get(name)
+        if action:
+            action(self.log, value)
+        elif (percentile := _PERCENTILE.fullmatch(name)) and (found := _MILLISECONDS.fullmatch(value)):
+            self.log.percentile, self.log.latency_percentile_ms = int(percentile[1]), float(found[1])
+
+
+def _number(text: str | None) -> float | None:
+    return None if text is None else float(text)
+
+
+def _of_json(text: str) -> Interval | None:
+    """An interval of the JSON form; None for an object that is something else."""
+    try:
+        value: Any = json.loads(text)
+        return Interval(
+            float(value["time"]),
+            int(value["threads"]),
+            float(value["tps"]),
+            float(value["qps"]["total"]),
+            float(value["latency"]),
+            float(value["errors"]),
+            float(value["reconnects"]),
+        )
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        return None
+
+
+def _rate(count: str, rate: str | None = None) -> Callable[[Log, str], None]:
+    def take(log: Log, value: str) -> None:
+        found = _RATE.fullmatch(value)
+        if found:
+            setattr(log, count, int(found[1]))
+            if rate:
+                setattr(log, rate, float(found[2]))
+
+    return take
+
+
+def _take(name: str, pattern: re.Pattern[str], kind: Callable[[str], float]) -> Callable[[Log, str], None]:
+    def take(log: Log, value: str) -> None:
+        found = pattern.fullmatch(value)
+        if found:
+            setattr(log, name, kind(found[1]))
+
+    return take
+
+
+_WHOLE = re.compile(r"(\d{1,9})(?:s|/sec)?")
+_NAMED: dict[str, Callable[[Log, str], None]] = {
+    "Number of threads": _take("threads", _WHOLE, int),
+    "Warmup time": _take("warmup_s", _WHOLE, int),
+    "Target transaction rate": _take("rate_per_s", _WHOLE, int),
+    "transactions": _rate("transactions", "throughput_per_s"),
+    "queries": _rate("queries"),
+    "ignored errors": _rate("ignored_errors"),
+    "deadlocks": _rate("ignored_errors"),
+    "reconnects": _rate("reconnects"),
+    "total time": _take("total_time_s", _SECONDS, float),
+    "time elapsed": _take("total_time_s", _SECONDS, float),
+    "min": _take("latency_min_ms", _MILLISECONDS, float),
+    "avg": _take("latency_mean_ms", _MILLISECONDS, float),
+    "max": _take("latency_max_ms", _MILLISECONDS, float),
+}
+"""Lines of head and summary: by their name, in every dialect."""

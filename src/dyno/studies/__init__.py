@@ -1,0 +1,1 @@
+"""Published studies: their tables in their own form, from a run or from a dataset."""
