@@ -25,8 +25,8 @@ LONG_TABLES = ("trials", "statements")
 TEXT_COLUMNS = {"What", "Reason"}
 TEXT_WIDTH_MAX = 60
 LINE_WIDTH_MAX = 400
-STYLES = {"measured": "", "untested": "dim", "caution": "yellow"}
-WORDS = {"measured": "", "untested": "untested: ", "caution": "caution: "}
+STYLES = {"measured": "", "untested": "dim", "contradicted": "magenta", "caution": "yellow"}
+WORDS = {"measured": "", "untested": "untested: ", "contradicted": "contradicted: ", "caution": "caution: "}
 
 RunName = Annotated[
     str, typer.Argument(metavar="RUN", help="A run: its folder, its id under the runs folder, or `latest`.")

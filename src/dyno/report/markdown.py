@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|#&~])")
 
-STRENGTHS = {"measured": "", "untested": " *(untested)*", "caution": " *(caution)*"}
+STRENGTHS = {
+    "measured": "",
+    "untested": " *(untested)*",
+    "contradicted": " *(contradicted)*",
+    "caution": " *(caution)*",
+}
 
 
 def escape(text: str) -> str:

@@ -201,7 +201,9 @@ class Finding(Model):
 
     rule: str
     sentence: str
-    strength: Literal["measured", "untested", "caution"]
+    strength: Literal["measured", "untested", "contradicted", "caution"] = Field(
+        description="a measured difference; single runs, untested; cells contradict each other; a caution"
+    )
     cells: list[str] = []
     trials: list[str] = []
 
@@ -246,6 +248,11 @@ class SettingRow(Model):
     idle: str | None = Field(
         default=None, description="why a difference of its values changes nothing; else None"
     )
+    weight: Literal["matters", "cosmetic", "unknown"] | None = Field(
+        default=None,
+        description="what a difference means for the run's workloads; None where nothing differs",
+    )
+    reason: str | None = Field(default=None, description="why it has this weight; None where nothing differs")
     ignored: list[str] = Field(
         default=[], description="engines whose server did not take the requested value"
     )

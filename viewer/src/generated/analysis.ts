@@ -277,7 +277,10 @@ export interface Comparison {
 export interface Finding {
   rule: string;
   sentence: string;
-  strength: "measured" | "untested" | "caution";
+  /**
+   * a measured difference; single runs, untested; cells contradict each other; a caution
+   */
+  strength: "measured" | "untested" | "contradicted" | "caution";
   cells: string[];
   trials: string[];
 }
@@ -321,6 +324,14 @@ export interface SettingRow {
    * why a difference of its values changes nothing; else None
    */
   idle: string | null;
+  /**
+   * what a difference means for the run's workloads; None where nothing differs
+   */
+  weight: ("matters" | "cosmetic" | "unknown") | null;
+  /**
+   * why it has this weight; None where nothing differs
+   */
+  reason: string | null;
   /**
    * engines whose server did not take the requested value
    */

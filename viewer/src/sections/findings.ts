@@ -28,8 +28,8 @@ export function care(page: Page): HTMLElement | null {
 }
 
 function sentence(page: Page, finding: Finding): HTMLElement {
-  const untested = finding.strength === "untested" && h("b", { class: "word" }, "untested");
-  return h("li", {}, finding.sentence, untested, links(page, cellsOf(page.run, finding)));
+  const word = finding.strength !== "measured" && h("b", { class: "word" }, finding.strength);
+  return h("li", {}, finding.sentence, word, links(page, cellsOf(page.run, finding)));
 }
 
 /** A list whose end is folded away, so that the first screen keeps its chart. */
