@@ -56,6 +56,9 @@ class Installed:
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Installed:
         """The inverse of `as_dict`."""
-        paths = {name: Path(record[name]) for name in ("prefix", "server", "client")}
-        packages = tuple(Package(**package) for package in record["packages"])
-        return cls(**{**record, **paths, "packages": packages, "notices": tuple(record.get("notices", ()))})
+        fields = dict(record)
+        for name in ("prefix", "server", "client"):
+            fields[name] = Path(record[name])
+        fields["packages"] = tuple(Package(**package) for package in record["packages"])
+        fields["notices"] = tuple(record.get("notices", ()))
+        return cls(**fields)

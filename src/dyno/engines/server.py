@@ -9,6 +9,7 @@ import socket as sockets
 import subprocess
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -361,7 +362,7 @@ class Server:
                 start_new_session=True,
             )
         pid = self._process.pid
-        self._record = Record(**{**vars(record), "pid": pid, "start_ticks": registry.start_ticks(pid)})
+        self._record = replace(record, pid=pid, start_ticks=registry.start_ticks(pid))
         self._record.save()
 
     def _start_once(self, timeout_s: float) -> float:

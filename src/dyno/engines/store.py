@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -104,7 +104,7 @@ class Store:
         write_atomically(self.index, json.dumps({"format": "dyno-engines/1", "requests": requests}, indent=1))
 
     @contextmanager
-    def locked(self, progress: Progress = silent) -> Iterator[None]:
+    def locked(self, progress: Progress = silent) -> Generator[None, None, None]:
         """Hold the store for one installer; a second one waits, and says for what.
 
         Raises:

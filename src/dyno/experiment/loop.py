@@ -17,7 +17,7 @@ from dyno.experiment.stand import Context, run_work
 from dyno.experiment.trial import Attempt, data_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from rich.console import Console
 
@@ -150,7 +150,7 @@ class Loop:
         self._watch.finished(scheduled.trial, verdict.status, time.monotonic() - began, _detail(verdict))
 
     @contextmanager
-    def _orderly_end(self) -> Iterator[None]:
+    def _orderly_end(self) -> Generator[None, None, None]:
         """Whatever ends the run, its servers' files go; Ctrl-C becomes a sentence about how to go on."""
         layout = self._context.layout
         try:

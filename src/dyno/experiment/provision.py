@@ -27,9 +27,9 @@ Say = Callable[[str], None]
 class Provisioned:
     """The engines of a run: those that can be had, with their stands by id, and those that cannot."""
 
-    engines: list[ResolvedEngine] = field(default_factory=list)
-    missing: list[MissingEngine] = field(default_factory=list)
-    stands: dict[str, Stand] = field(default_factory=dict)
+    engines: list[ResolvedEngine] = field(default_factory=list[ResolvedEngine])
+    missing: list[MissingEngine] = field(default_factory=list[MissingEngine])
+    stands: dict[str, Stand] = field(default_factory=dict[str, Stand])
 
     def add(self, stand: Stand) -> None:
         """One more engine."""

@@ -18,7 +18,7 @@ from dyno.hosts.placement import format_cpus
 from dyno.plan.resolve import WorkloadKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
 POLL_S = 0.25
 TERMINATE_S = 5.0
@@ -211,7 +211,7 @@ def said_in_log(stderr: str) -> tuple[str | None, str | None]:
 
 
 @contextmanager
-def _child(command: list[str], log: Path, stdout: Any) -> Iterator[subprocess.Popen[bytes]]:
+def _child(command: list[str], log: Path, stdout: Any) -> Generator[subprocess.Popen[bytes], None, None]:
     """A child in its own session, so that Ctrl-C reaches only the lab, which ends the child in order."""
     with log.open("wb") as stderr:
         try:

@@ -38,7 +38,7 @@ class Verdict:
     status: Literal["ok", "failed", "invalid"] = "ok"
     reason: str | None = None
     hint: str | None = None
-    marks: list[dict[str, str]] = field(default_factory=list)
+    marks: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     rig_exit_code: int | None = None
     server_version: str | None = None
     server_pid: int | None = None

@@ -27,11 +27,11 @@ class ConnectionTable(Table):
     compression: Compression = "off"
     connect_timeout: Duration = 10.0
     io_timeout: Duration | Literal["never"] = 60.0
-    init: list[Statement] = Field(default_factory=list)
+    init: list[Statement] = Field(default_factory=list[Statement])
     isolation: Isolation | None = None
     reconnect: Reconnect = "fail"
     per_transaction: bool = False
-    targets: list[str] = Field(default_factory=list)
+    targets: list[str] = Field(default_factory=list[str])
     stagger: Duration = 0.0
 
     @field_validator("targets")

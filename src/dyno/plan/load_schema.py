@@ -37,7 +37,7 @@ class Schedule(Table):
     name: Name
     kind: Kind
     start: Level | None = None
-    warmup_stages: list[Stage] = Field(default_factory=list)
+    warmup_stages: list[Stage] = Field(default_factory=list[Stage])
     stages: Annotated[list[Stage], Field(min_length=1)]
 
     @field_validator("name")
@@ -68,7 +68,7 @@ class LoadTable(Table):
 
     sessions: Annotated[list[Sessions], Field(min_length=1)] | None = None
     rate_per_s: Annotated[list[Rate], Field(min_length=1)] | None = None
-    schedules: list[Schedule] = Field(default_factory=list)
+    schedules: list[Schedule] = Field(default_factory=list[Schedule])
     arrivals: Arrivals = "poisson"
     connections: Sessions = CONNECTIONS
     backlog_max: int = Field(default=BACKLOG_MAX, ge=0, le=100_000_000)

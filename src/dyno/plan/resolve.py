@@ -43,7 +43,7 @@ class WorkloadKind:
     name: str
     version: int
     defaults: dict[str, OptionValue | None]
-    aliases: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ class WorkloadEntry(Table):
 
     name: Name
     id: str | None = None
-    options: dict[str, OptionValue] = Field(default_factory=dict)
+    options: dict[str, OptionValue] = Field(default_factory=dict[str, OptionValue])
     statement_mode: Literal["prepared", "text"] = "prepared"
 
 
@@ -112,8 +112,8 @@ class Plan(Table):
 
     plan: About
     engines: Annotated[list[EngineEntry], Field(min_length=1)]
-    settings: dict[str, Any] = Field(default_factory=dict)
-    tiers: list[dict[str, Any]] = Field(default_factory=list)
+    settings: dict[str, Any] = Field(default_factory=dict[str, Any])
+    tiers: list[dict[str, Any]] = Field(default_factory=list[dict[str, Any]])
     workloads: Annotated[list[WorkloadEntry], Field(min_length=1)]
     load: LoadTable
     connection: ConnectionTable = ConnectionTable()

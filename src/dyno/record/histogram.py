@@ -141,7 +141,7 @@ def decode(text: str) -> Histogram:
         source = HdrHistogram.decode(text)
         # Only up to the last used bucket: most of the 33,000 are empty, and copying them costs the most.
         end = source.get_counts_array_index(source.max_value) + 1 if source.total_count else 0
-        counts = np.frombuffer(source.counts, dtype=np.int64)[:end].copy()
+        counts = np.frombuffer(memoryview(source.counts), dtype=np.int64)[:end].copy()
         layout = Layout(source.unit_magnitude, source.sub_bucket_half_count_magnitude)
     except _DECODE_ERRORS as error:
         shown = text if len(text) <= 40 else text[:37] + "…"  # noqa: PLR2004

@@ -53,12 +53,12 @@ class Stream:
     """
 
     header: Header
-    phases: list[PhaseStart] = field(default_factory=list)
-    intervals: list[Interval] = field(default_factory=list)
-    hosts: list[Host] = field(default_factory=list)
-    processes: list[Process] = field(default_factory=list)
-    statuses: list[Status] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+    phases: list[PhaseStart] = field(default_factory=list[PhaseStart])
+    intervals: list[Interval] = field(default_factory=list[Interval])
+    hosts: list[Host] = field(default_factory=list[Host])
+    processes: list[Process] = field(default_factory=list[Process])
+    statuses: list[Status] = field(default_factory=list[Status])
+    notes: list[Note] = field(default_factory=list[Note])
     summary: Summary | None = None
     torn: bool = False
 

@@ -44,10 +44,10 @@ class TrialData:
     """
 
     result: TrialResult
-    latency: dict[str, Histogram] = field(default_factory=dict)
-    service: dict[str, Histogram] = field(default_factory=dict)
-    lag: dict[str, Histogram] = field(default_factory=dict)
-    statements: dict[str, Histogram] = field(default_factory=dict)
+    latency: dict[str, Histogram] = field(default_factory=dict[str, Histogram])
+    service: dict[str, Histogram] = field(default_factory=dict[str, Histogram])
+    lag: dict[str, Histogram] = field(default_factory=dict[str, Histogram])
+    statements: dict[str, Histogram] = field(default_factory=dict[str, Histogram])
     generator_lag: Histogram = field(default_factory=Histogram)
     series: Series | None = None
     server_version: str | None = None
