@@ -88,15 +88,21 @@ def ratio_unpaired(a: Sequence[float], b: Sequence[float], *, confidence: float 
         return Comparison(Estimate(value, None, None, n, "single trial, untested", confidence), None)
     var_x, var_y = float(x.var(ddof=1)) / x.size, float(y.var(ddof=1)) / y.size
     spread = var_x + var_y
-    # Welch's degrees of freedom, by the share of the variance so that tiny variances do not underflow.
-    share = var_x / spread if spread > 0 else 0.5
-    df = 1 / (share**2 / (x.size - 1) + (1 - share) ** 2 / (y.size - 1))
+    df = welch_df(var_x, var_y, int(x.size), int(y.size))
     low, high = _fieller(
         float(x.mean()), float(y.mean()), var_x, var_y, quantile=float(stats.t.ppf((1 + confidence) / 2, df))
     )
     method = f"unpaired: Fieller interval of the ratio of means, {df:.1f} degrees of freedom (Welch)"
     p_value = _p_of_t(_over(float(x.mean() - y.mean()), math.sqrt(spread)), df)
     return Comparison(Estimate(value, low, high, n, method, confidence), p_value)
+
+
+def welch_df(var_x: float, var_y: float, n_x: int, n_y: int) -> float:
+    """Welch's degrees of freedom from the variances of two *means* and the numbers of trials behind them."""
+    spread = var_x + var_y
+    # By the share of the variance, so that tiny variances do not underflow.
+    share = var_x / spread if spread > 0 else 0.5
+    return 1 / (share**2 / (n_x - 1) + (1 - share) ** 2 / (n_y - 1))
 
 
 def _fieller(
