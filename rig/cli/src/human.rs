@@ -228,6 +228,7 @@ mod tests {
             latency: HistogramCodec::default().encode(&latency),
             service: None,
             lag: None,
+            counters: std::collections::BTreeMap::new(),
         };
         Summary {
             t_us: 2_100_000,

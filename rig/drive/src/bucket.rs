@@ -6,11 +6,15 @@ use dyno_record::{
 };
 use hdrhistogram::Histogram;
 
+use crate::workload::COUNTERS_MAX;
+
 /// Counts of one transaction type.
 #[derive(Debug, Clone)]
 pub(crate) struct TransactionBucket {
     pub ok: u64,
     pub retries: u64,
+    /// What else the workload counts, in the order of its names.
+    pub counters: [u64; COUNTERS_MAX],
     pub latency: Histogram<u64>,
     /// What else an open loop knows.
     pub open: Option<OpenLatency>,
@@ -57,6 +61,7 @@ impl Bucket {
         let transaction = TransactionBucket {
             ok: 0,
             retries: 0,
+            counters: [0; COUNTERS_MAX],
             latency: new_histogram(),
             open: open.then(|| OpenLatency {
                 service: new_histogram(),
@@ -95,6 +100,7 @@ impl Bucket {
         for transaction in &mut self.transactions {
             transaction.ok = 0;
             transaction.retries = 0;
+            transaction.counters.fill(0);
             clear_histogram(&mut transaction.latency);
             if let Some(open) = &mut transaction.open {
                 clear_histogram(&mut open.service);
@@ -130,6 +136,9 @@ impl Bucket {
         for (mine, theirs) in self.transactions.iter_mut().zip(&other.transactions) {
             mine.ok += theirs.ok;
             mine.retries += theirs.retries;
+            for (mine, theirs) in mine.counters.iter_mut().zip(theirs.counters) {
+                *mine += theirs;
+            }
             add_histogram(&mut mine.latency, &theirs.latency);
             if let (Some(mine), Some(theirs)) = (&mut mine.open, &theirs.open) {
                 add_histogram(&mut mine.service, &theirs.service);
@@ -179,19 +188,24 @@ impl Bucket {
         })
     }
 
+    /// By transaction type; `counters` are the names of what else is counted of each.
     pub fn transactions(
         &self,
         names: &[String],
+        counters: &[Vec<String>],
         codec: &mut HistogramCodec,
     ) -> Vec<TransactionCount> {
-        let counts = names.iter().zip(&self.transactions);
-        let count = |(name, t): (&String, &TransactionBucket)| TransactionCount {
-            r#type: name.clone(),
-            ok: t.ok,
-            retries: t.retries,
-            latency: codec.encode(&t.latency),
-            service: t.open.as_ref().and_then(|open| codec.encode(&open.service)),
-            lag: t.open.as_ref().and_then(|open| codec.encode(&open.lag)),
+        let counts = names.iter().zip(counters).zip(&self.transactions);
+        let count = |((name, counters), t): ((&String, &Vec<String>), &TransactionBucket)| {
+            TransactionCount {
+                r#type: name.clone(),
+                counters: counters.iter().cloned().zip(t.counters).collect(),
+                ok: t.ok,
+                retries: t.retries,
+                latency: codec.encode(&t.latency),
+                service: t.open.as_ref().and_then(|open| codec.encode(&open.service)),
+                lag: t.open.as_ref().and_then(|open| codec.encode(&open.lag)),
+            }
         };
         counts.map(count).collect()
     }

@@ -10,8 +10,10 @@ use dyno_record::{StatementClass, StatementMode};
 use dyno_wire::sql::Template;
 use dyno_wire::{BinaryRow, Connection, Error as WireError, Outcome, Statement, TextRow, Value};
 
+use crate::acks::Key;
 use crate::dial::Dial;
 use crate::recorder::Recorder;
+use crate::workload::COUNTERS_MAX;
 use crate::{Error, Rng};
 
 /// A statement of a session, ready to be executed in the session's statement mode. It outlives connections.
@@ -123,6 +125,10 @@ pub struct Client {
     session: usize,
     statements: Vec<Slot>,
     last_ns: u64,
+    /// What the transaction under way says that it writes.
+    key: Key,
+    /// What the attempt under way counted.
+    counted: [u64; COUNTERS_MAX],
 }
 
 impl Client {
@@ -137,6 +143,8 @@ impl Client {
             session,
             statements: Vec::new(),
             last_ns: 0,
+            key: Key::default(),
+            counted: [0; COUNTERS_MAX],
         }
     }
 
@@ -324,6 +332,45 @@ impl Client {
     #[must_use]
     pub fn connection(&self) -> Option<&Connection> {
         self.connection.as_ref()
+    }
+
+    /// Adds to a counter of the transaction under way: `counter` is an index into [`Workload::counters`] of its type.
+    /// Counts when the transaction succeeds; what an attempt that is repeated counted is forgotten.
+    ///
+    /// # Panics
+    /// When `counter` is not below [`COUNTERS_MAX`].
+    ///
+    /// [`Workload::counters`]: crate::Workload::counters
+    #[inline]
+    pub fn count(&mut self, counter: usize, more: u64) {
+        self.counted[counter] += more;
+    }
+
+    /// What the attempt under way counted.
+    pub(crate) fn counted(&self) -> &[u64; COUNTERS_MAX] {
+        &self.counted
+    }
+
+    /// A new attempt begins.
+    pub(crate) fn count_anew(&mut self) {
+        self.counted = [0; COUNTERS_MAX];
+    }
+
+    /// Names what the transaction under way writes, by at most [`KEY_MAX`] numbers: they stand in the log of acknowledged
+    /// transactions when the spec asks for one and the transaction succeeds. The last call counts.
+    ///
+    /// # Panics
+    /// When there are more numbers.
+    ///
+    /// [`KEY_MAX`]: crate::KEY_MAX
+    #[inline]
+    pub fn writes(&mut self, numbers: &[u64]) {
+        self.key.set(numbers);
+    }
+
+    /// What the transaction under way says that it writes.
+    pub(crate) fn key(&mut self) -> &mut Key {
+        &mut self.key
     }
 
     #[inline]

@@ -15,6 +15,8 @@ use crate::recorder::{Handover, Recycler};
 pub(crate) struct Names {
     pub transactions: Vec<String>,
     pub statements: Vec<StatementType>,
+    /// What else is counted, for each transaction type.
+    pub counters: Vec<Vec<String>>,
     /// Decides what is counted of a transaction.
     pub kind: Loop,
 }
@@ -168,7 +170,11 @@ impl Collector {
             duration_us: (end_ns - start_ns) / 1000,
             phase,
             sessions: slot.sessions,
-            transactions: bucket.transactions(&self.names.transactions, &mut self.codec),
+            transactions: bucket.transactions(
+                &self.names.transactions,
+                &self.names.counters,
+                &mut self.codec,
+            ),
             statements: bucket.statements(&self.names.statements, &mut self.codec),
             errors: bucket.errors.clone(),
             rows: bucket.rows,

@@ -129,10 +129,14 @@ pub(crate) async fn attempt<W: Workload>(
     if session.client.connection().is_none() {
         session.client.connect().await?;
     }
+    *session.client.key() = Key::default();
     let kind = trial
         .workload
         .transaction(&mut session.state, &mut session.client)
         .await?;
+    if let Some(log) = &trial.acks {
+        log.write(session.index, kind, session.client.key())?;
+    }
     if trial.spec.connection.per_transaction {
         session.client.disconnect().await;
     }

@@ -79,6 +79,7 @@ impl Bench {
         let names = Names {
             transactions: vec!["t".into()],
             statements: vec![statement("a"), statement("b")],
+            counters: vec![vec!["lines".into(), "lag".into()]],
             kind,
         };
         let lines = Arc::new(Mutex::new(Vec::new()));
@@ -97,7 +98,8 @@ impl Bench {
     fn transaction(&mut self, worker: usize, t_ns: u64, latency_ns: u64) {
         let recorder = &mut self.recorders[worker];
         recorder.statement(T0 + t_ns, 1, latency_ns, 2);
-        recorder.transaction(T0 + t_ns, 0, begun(t_ns - latency_ns.min(t_ns)), 1);
+        let turn = begun(t_ns - latency_ns.min(t_ns));
+        recorder.transaction(T0 + t_ns, 0, turn, 1, &[1, latency_ns, 0, 0, 0, 0, 0, 0]);
         self.collect();
     }
 
@@ -110,7 +112,7 @@ impl Bench {
             due_ns: T0 + due_ns,
             start_ns: T0 + start_ns,
         };
-        recorder.transaction(T0 + end_ns, 0, turn, 0);
+        recorder.transaction(T0 + end_ns, 0, turn, 0, &[0; 8]);
         self.collect();
     }
 
@@ -168,9 +170,13 @@ fn intervals_tile_their_phases_and_merge_to_the_totals() {
     assert!(intervals.iter().all(|i| i.sessions == 2));
 
     let (mut ok, mut rows, mut latency) = (0, 0, new_histogram());
+    let mut counters = std::collections::BTreeMap::new();
     for interval in intervals.iter().filter(|i| i.phase == PhaseName::Measure) {
         ok += interval.transactions[0].ok;
         rows += interval.rows;
+        for (name, count) in &interval.transactions[0].counters {
+            *counters.entry(name.clone()).or_insert(0) += count;
+        }
         latency += decode_histogram(interval.transactions[0].latency.as_ref().unwrap()).unwrap();
     }
     let totals = bench.collector.totals();
@@ -183,6 +189,9 @@ fn intervals_tile_their_phases_and_merge_to_the_totals() {
         (ok, ok, rows)
     );
     assert_eq!(totals.statements[1].count, ok);
+    assert_eq!(totals.transactions[0].counters, counters);
+    assert_eq!(counters["lines"], ok);
+    assert!(counters["lag"] > ok);
     assert_eq!(totals.statements[0].latency, None);
     assert_eq!(
         decode_histogram(totals.transactions[0].latency.as_ref().unwrap()).unwrap(),
@@ -277,6 +286,7 @@ fn a_sink_that_fails_is_an_error_not_a_panic() {
     let names = Names {
         transactions: vec![],
         statements: vec![],
+        counters: vec![],
         kind: Loop::Closed,
     };
     let mut collector = Collector::new(Sink::new(vec![Box::new(full)]), timeline, names, vec![]);

@@ -4,6 +4,7 @@
 //! a transaction reads top to bottom. Nothing on the measured path takes a lock or allocates: a worker counts in memory
 //! of its own and hands it over once an interval.
 
+mod acks;
 mod arrivals;
 mod backoff;
 mod bucket;
@@ -30,6 +31,7 @@ mod timeline;
 mod worker;
 mod workload;
 
+pub use acks::KEY_MAX;
 pub use client::{Client, Prepared, Row};
 pub use control::Stop;
 pub use error::{Cause, Error};
@@ -37,7 +39,7 @@ pub use rng::Rng;
 pub use run::{Observer, Started, run};
 pub use target::connect_options;
 pub use timeline::Timeline;
-pub use workload::Workload;
+pub use workload::{COUNTERS_MAX, Workload};
 
 pub use dyno_record::{StatementClass, StatementType};
 pub use dyno_wire::{Outcome, Value};

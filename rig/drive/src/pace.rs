@@ -108,7 +108,7 @@ impl Shift {
 }
 
 /// Waits until `until_ns`, or until the worker stops.
-async fn wait(stopped: &Signal, until_ns: u64) {
+pub(crate) async fn wait(stopped: &Signal, until_ns: u64) {
     let length = Duration::from_nanos(until_ns.saturating_sub(now_ns()));
     // either way the wait is over
     let _ = timeout(length, stopped.wait()).await;

@@ -8,6 +8,7 @@ use crate::Timeline;
 use crate::bucket::{Bucket, OpenBucket};
 use crate::cpu::{RunDelay, thread_cpu_us};
 use crate::desk::Turn;
+use crate::workload::COUNTERS_MAX;
 
 /// What a recorder hands to the collector.
 #[derive(Debug)]
@@ -209,7 +210,14 @@ impl Recorder {
 
     /// A transaction succeeded.
     #[inline]
-    pub fn transaction(&mut self, now_ns: u64, kind: usize, turn: Turn, retries: u64) {
+    pub fn transaction(
+        &mut self,
+        now_ns: u64,
+        kind: usize,
+        turn: Turn,
+        retries: u64,
+        counted: &[u64; COUNTERS_MAX],
+    ) {
         self.tick(now_ns);
         self.successes += 1;
         if !self.ended(turn.due_ns) {
@@ -218,6 +226,9 @@ impl Recorder {
         let counts = &mut self.bucket.transactions[kind];
         counts.ok += 1;
         counts.retries += retries;
+        for (sum, more) in counts.counters.iter_mut().zip(counted) {
+            *sum += more;
+        }
         counts.latency.saturating_record(now_ns - turn.due_ns);
         if let Some(open) = &mut counts.open {
             open.service.saturating_record(now_ns - turn.start_ns);

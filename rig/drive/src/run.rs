@@ -11,6 +11,7 @@ use dyno_record::{
 };
 use dyno_wire::ConnectOptions;
 
+use crate::acks::AckLog;
 use crate::bucket::Bucket;
 use crate::collector::{Collector, Names};
 use crate::control::{Control, Stop};
@@ -152,13 +153,23 @@ impl<W: Workload> Coordinator<W> {
         let timeline = Timeline::new(spec);
         let types = Types::new(&*workload, &spec.connection);
         let dial = Arc::new(Dial::new(spec, connect, types.connect));
+        let transactions = workload.transaction_types();
+        let counters = |kind| workload.counters(kind);
         let names = Names {
-            transactions: workload.transaction_types(),
+            counters: (0..transactions.len()).map(counters).collect(),
+            transactions,
             statements: types.all,
             kind: spec.load.kind(),
         };
         let places = places(spec);
         let workers = places.len();
+        let control = Control::new();
+        let log = |path| AckLog::open(path, names.transactions.clone());
+        let acks = spec.ack_log.as_deref().map(log).transpose();
+        let acks = acks.unwrap_or_else(|error| {
+            control.fail(now_ns(), error);
+            None
+        });
         let trial = Arc::new(Trial {
             workload,
             spec: spec.clone(),
@@ -169,7 +180,8 @@ impl<W: Workload> Coordinator<W> {
             begun_ns: now_ns(),
             classes: names.statements.iter().map(|t| t.class).collect(),
             rollback: types.rollback,
-            control: Control::new(),
+            control,
+            acks,
         });
         let (sender, messages) = sync_channel(MESSAGES);
         let (mut threads, mut recyclers) = (Vec::new(), Vec::new());

@@ -7,7 +7,7 @@ use dyno_reactor::{now_ns, sleep, sleep_until_ns};
 use crate::backoff::Backoff;
 use crate::connect::{self, Opened};
 use crate::desk::Turn;
-use crate::pace::Pace;
+use crate::pace::{self, Pace};
 use crate::worker::Local;
 use crate::{Client, Error, Rng, Workload};
 
@@ -26,7 +26,11 @@ pub(crate) async fn run<W: Workload>(
     let mut backoff = Backoff::new(&spec.errors, rng);
     sleep_until_ns(t0_ns).await;
     let mut ended_ns = now_ns();
-    while let Some(turn) = pace.turn(&local, ended_ns).await {
+    loop {
+        ended_ns = rest(&local, &mut session, ended_ns).await;
+        let Some(turn) = pace.turn(&local, ended_ns).await else {
+            break;
+        };
         match transact(&local, &mut session, &mut backoff, turn).await {
             Ok(end_ns) => ended_ns = end_ns,
             Err(error) => {
@@ -45,6 +49,18 @@ pub(crate) async fn run<W: Workload>(
     local.live.set(local.live.get() - 1);
 }
 
+/// Waits as long as the session's user does, or until the worker stops; returns when that was over.
+#[inline]
+async fn rest<W: Workload>(local: &Local<W>, session: &mut Opened<W::Session>, now_ns: u64) -> u64 {
+    let workload = &local.trial.workload;
+    let Some(pause) = workload.pause(&mut session.state, &mut session.client) else {
+        return now_ns;
+    };
+    let pause_ns = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
+    pace::wait(&local.stopped, now_ns.saturating_add(pause_ns)).await;
+    dyno_reactor::now_ns()
+}
+
 /// Runs one transaction to its success, which it records; returns when it ended.
 async fn transact<W: Workload>(
     local: &Local<W>,
@@ -56,13 +72,17 @@ async fn transact<W: Workload>(
     let mut retries = 0;
     let mut attempt_ns = turn.start_ns;
     loop {
+        session.client.count_anew();
         match connect::attempt(local, session).await {
             Ok(kind) => {
                 let end_ns = session.client.last_ns().max(attempt_ns);
-                local
-                    .recorder
-                    .borrow_mut()
-                    .transaction(end_ns, kind, turn, u64::from(retries));
+                local.recorder.borrow_mut().transaction(
+                    end_ns,
+                    kind,
+                    turn,
+                    u64::from(retries),
+                    session.client.counted(),
+                );
                 return Ok(end_ns);
             }
             Err(error) => {

@@ -9,6 +9,7 @@ use dyno_reactor::{Signal, block_on, now_ns, pin_current_thread, sleep, sleep_un
 use dyno_record::{Issued, Load, Spec, StatementClass};
 use dyno_wire::Connection;
 
+use crate::acks::AckLog;
 use crate::arrivals::Arrivals;
 use crate::client::Common;
 use crate::connect::open_all;
@@ -35,6 +36,8 @@ pub(crate) struct Trial<W> {
     /// Index of the statement type of the driver's own ROLLBACK.
     pub rollback: usize,
     pub control: Control,
+    /// Where acknowledged transactions are written down, when the spec asks for that.
+    pub acks: Option<AckLog>,
 }
 
 /// The server as the first session of a worker met it.

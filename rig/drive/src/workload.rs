@@ -1,8 +1,13 @@
 //! What a workload is to the driver.
 
+use std::time::Duration;
+
 use dyno_record::StatementType;
 
 use crate::{Client, Error};
+
+/// How many counters a transaction type may have. Their room is in every session and costs it a cache line.
+pub const COUNTERS_MAX: usize = 8;
 
 /// Transactions that sessions repeat. One instance serves all workers; what belongs to a session is in `Session`.
 #[expect(
@@ -19,6 +24,12 @@ pub trait Workload: Send + Sync + 'static {
     /// Names and classes of the statement types; [`Client`] takes indexes into them.
     fn statement_types(&self) -> Vec<StatementType>;
 
+    /// Names of what is counted of a transaction type beside its successes, at most [`COUNTERS_MAX`]; a session adds to
+    /// them with [`Client::count`].
+    fn counters(&self, _transaction_type: usize) -> Vec<String> {
+        Vec::new()
+    }
+
     /// How many statements [`Workload::open`] prepares for a session, so that a server's limit is seen before the load.
     fn statements_per_session(&self) -> usize {
         0
@@ -33,6 +44,12 @@ pub trait Workload: Send + Sync + 'static {
         session_index: usize,
         sessions: usize,
     ) -> Result<Self::Session, Error>;
+
+    /// How long a session of a closed loop stands in for a user who reads and types before its next transaction; none to
+    /// begin at once. That time is part of no latency.
+    fn pause(&self, _session: &mut Self::Session, _client: &mut Client) -> Option<Duration> {
+        None
+    }
 
     /// Runs one transaction and returns the index of its type. On an error that the policy repeats, the driver rolls
     /// back, restores the client's random numbers and calls again.

@@ -207,6 +207,9 @@ pub struct TransactionCount {
     /// In an open loop: from when the transaction was due to its start; null in a closed one.
     #[serde(default)]
     pub lag: Option<String>,
+    /// What else the workload counts of the successful ones, by name; absent when that is nothing.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub counters: BTreeMap<String, u64>,
 }
 
 /// What happened to one statement type.

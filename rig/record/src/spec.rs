@@ -73,6 +73,10 @@ pub struct Spec {
     /// What to sample beside the load.
     #[serde(default)]
     pub probe: ProbeSpec,
+    /// File to which each acknowledged transaction that names what it wrote is appended, as it is acknowledged: for a
+    /// durability audit, not for a measurement.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_log: Option<PathBuf>,
 }
 
 /// Where the server is and who logs in. A password comes from an environment variable or a file, never from here.

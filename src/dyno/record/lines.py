@@ -22,7 +22,7 @@ class Transactions(Line):
     """Ended transactions of one type. Histograms are encoded, of ns, None when empty.
 
     `latency` is service time in a closed loop and response time in an open one, which has `service` and `lag`
-    beside it.
+    beside it. `counters` are what the workload counts of the successful ones beside their number.
     """
 
     type: str
@@ -31,6 +31,7 @@ class Transactions(Line):
     latency: str | None = None
     service: str | None = None
     lag: str | None = None
+    counters: dict[str, int] = Field(default_factory=dict)
 
 
 class Statements(Line):
