@@ -7,6 +7,7 @@ use std::time::Duration;
 use dyno_reactor::{now_ns, sleep, sleep_until_ns, spawn};
 use dyno_record::{ErrorPolicy, Reconnect};
 
+use crate::acks::Key;
 use crate::backoff::Backoff;
 use crate::preflight::{self, Demand};
 use crate::worker::{Local, Peer};
