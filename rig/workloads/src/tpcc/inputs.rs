@@ -1,93 +1,9 @@
 //! What the transactions are asked, drawn from a session's random numbers.
 
 use super::draw::{Constants, between, nurand};
+use super::mix::Type;
 use super::schema::{CUSTOMERS, DISTRICTS, ITEMS};
 use crate::random::Random;
-
-/// The transactions; their numbers are those of the record's transaction types.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Type {
-    NewOrder,
-    Payment,
-    OrderStatus,
-    Delivery,
-    StockLevel,
-}
-
-impl Type {
-    /// All of them, in the order of their numbers.
-    pub const ALL: [Self; 5] = [
-        Self::NewOrder,
-        Self::Payment,
-        Self::OrderStatus,
-        Self::Delivery,
-        Self::StockLevel,
-    ];
-
-    /// Its name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::NewOrder => "new_order",
-            Self::Payment => "payment",
-            Self::OrderStatus => "order_status",
-            Self::Delivery => "delivery",
-            Self::StockLevel => "stock_level",
-        }
-    }
-}
-
-/// Cards of a deck, for each type.
-const CARDS: [usize; 5] = [10, 10, 1, 1, 1];
-const DECK: usize = 23;
-
-/// Which transaction is next.
-#[derive(Clone, Copy, Debug)]
-pub enum Mix {
-    /// Cards drawn without replacement: every 23 transactions hold the mix exactly.
-    Deck { cards: [Type; DECK], left: usize },
-    /// Each drawn on its own, with the same weights.
-    Weighted,
-}
-
-impl Mix {
-    /// A deck that is about to be shuffled.
-    pub fn deck() -> Self {
-        let mut cards = [Type::NewOrder; DECK];
-        let all = Type::ALL.iter().zip(CARDS);
-        let dealt = all.flat_map(|(kind, count)| std::iter::repeat_n(*kind, count));
-        for (card, kind) in cards.iter_mut().zip(dealt) {
-            *card = kind;
-        }
-        Self::Deck { cards, left: DECK }
-    }
-
-    /// Draws the next type.
-    pub fn next(&mut self, random: &mut impl Random) -> Type {
-        match self {
-            Self::Deck { cards, left } => {
-                // one step of a shuffle: the card drawn goes behind those that are left
-                let drawn = usize::try_from(random.below(*left as u64)).unwrap_or(0);
-                *left -= 1;
-                cards.swap(drawn, *left);
-                let kind = cards[*left];
-                if *left == 0 {
-                    *left = DECK;
-                }
-                kind
-            }
-            Self::Weighted => {
-                let mut drawn = usize::try_from(random.below(DECK as u64)).unwrap_or(0);
-                for (kind, count) in Type::ALL.iter().zip(CARDS) {
-                    if drawn < count {
-                        return *kind;
-                    }
-                    drawn -= count;
-                }
-                Type::StockLevel
-            }
-        }
-    }
-}
 
 /// A line of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,6 +16,7 @@ pub struct Line {
 /// A New-Order.
 #[derive(Clone, Debug, Default)]
 pub struct NewOrder {
+    pub warehouse: u64,
     pub district: u64,
     pub customer: u64,
     /// In the order in which stock is locked, the same for all sessions; an item that does not exist comes last.
@@ -116,6 +33,7 @@ impl NewOrder {
         home: u64,
         warehouses: u64,
     ) {
+        self.warehouse = home;
         self.district = between(random, 1, DISTRICTS);
         self.customer = nurand(random, 1023, constants.customer, 1, CUSTOMERS);
         let count = between(random, 5, 15);
@@ -172,6 +90,7 @@ impl Customer {
 /// A Payment.
 #[derive(Clone, Copy, Debug)]
 pub struct Payment {
+    pub warehouse: u64,
     pub district: u64,
     pub customer: Customer,
     pub customer_warehouse: u64,
@@ -197,11 +116,109 @@ impl Payment {
             district
         };
         Self {
+            warehouse: home,
             district,
             customer: Customer::draw(random, constants),
             customer_warehouse,
             customer_district,
             amount: between(random, 100, 500_000),
+        }
+    }
+}
+
+impl Payment {
+    /// What a customer of bad credit has written in front of the older notes. `data` is emptied first.
+    pub fn note(&self, customer: u64, data: &mut Vec<u8>) {
+        data.clear();
+        for number in [
+            customer,
+            self.customer_district,
+            self.customer_warehouse,
+            self.district,
+            self.warehouse,
+        ] {
+            data.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+            data.push(b' ');
+        }
+        super::draw::hundredths(self.amount, data);
+        data.push(b'|');
+    }
+}
+
+/// An Order-Status.
+#[derive(Clone, Copy, Debug)]
+pub struct OrderStatus {
+    pub warehouse: u64,
+    pub district: u64,
+    pub customer: Customer,
+}
+
+/// A Delivery.
+#[derive(Clone, Copy, Debug)]
+pub struct Delivery {
+    pub warehouse: u64,
+    pub carrier: u64,
+}
+
+/// A Stock-Level.
+#[derive(Clone, Copy, Debug)]
+pub struct StockLevel {
+    pub warehouse: u64,
+    pub district: u64,
+    pub threshold: u64,
+}
+
+/// What one transaction is asked. It does not depend on the shape in which that is done.
+#[derive(Clone, Copy, Debug)]
+pub enum Request<'a> {
+    NewOrder(&'a NewOrder),
+    Payment(Payment),
+    OrderStatus(OrderStatus),
+    Delivery(Delivery),
+    StockLevel(StockLevel),
+}
+
+/// Whose transactions they are: a terminal belongs to a warehouse, and for Stock-Level to a district of it.
+#[derive(Debug)]
+pub struct Terminal {
+    pub constants: Constants,
+    pub warehouses: u64,
+    /// None: each transaction draws a warehouse.
+    pub home: Option<u64>,
+    pub district: u64,
+    pub order: NewOrder,
+}
+
+impl Terminal {
+    /// Draws what a transaction of a type is asked.
+    pub fn request(&mut self, kind: Type, random: &mut impl Random) -> Request<'_> {
+        let warehouse = self
+            .home
+            .unwrap_or_else(|| between(random, 1, self.warehouses));
+        match kind {
+            Type::NewOrder => {
+                let (constants, warehouses) = (&self.constants, self.warehouses);
+                self.order.draw(random, constants, warehouse, warehouses);
+                Request::NewOrder(&self.order)
+            }
+            Type::Payment => {
+                let (constants, warehouses) = (&self.constants, self.warehouses);
+                Request::Payment(Payment::draw(random, constants, warehouse, warehouses))
+            }
+            Type::OrderStatus => Request::OrderStatus(OrderStatus {
+                warehouse,
+                district: between(random, 1, DISTRICTS),
+                customer: Customer::draw(random, &self.constants),
+            }),
+            Type::Delivery => Request::Delivery(Delivery {
+                warehouse,
+                carrier: between(random, 1, 10),
+            }),
+            Type::StockLevel => Request::StockLevel(StockLevel {
+                warehouse,
+                district: self.district,
+                threshold: between(random, 10, 20),
+            }),
         }
     }
 }
@@ -219,31 +236,6 @@ mod tests {
 
     fn random(row: u64) -> RowRandom {
         RowRandom::new(RowRandom::table_key(1, 98), row)
-    }
-
-    #[test]
-    fn every_deck_holds_the_mix_in_another_order() {
-        let (mut random, mut mix) = (random(1), Mix::deck());
-        let mut orders = std::collections::BTreeSet::new();
-        for _ in 0..100 {
-            let drawn: Vec<Type> = (0..DECK).map(|_| mix.next(&mut random)).collect();
-            for (kind, count) in Type::ALL.iter().zip(CARDS) {
-                assert_eq!(drawn.iter().filter(|d| *d == kind).count(), count);
-            }
-            orders.insert(drawn.iter().map(|kind| *kind as u8).collect::<Vec<_>>());
-        }
-        assert_eq!(orders.len(), 100);
-    }
-
-    #[test]
-    fn weights_are_those_of_the_deck() {
-        let (mut random, mut mix, mut counts) = (random(1), Mix::Weighted, [0_u32; 5]);
-        for _ in 0..230_000 {
-            counts[mix.next(&mut random) as usize] += 1;
-        }
-        for (count, cards) in counts.iter().zip([10_u32, 10, 1, 1, 1]) {
-            assert!(count.abs_diff(cards * 10_000) < 1500, "{counts:?}");
-        }
     }
 
     #[test]

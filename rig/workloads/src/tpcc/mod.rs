@@ -5,13 +5,14 @@
 
 mod build;
 pub mod conditions;
+mod counters;
 pub mod draw;
 mod inputs;
+mod mix;
 mod population;
 mod schema;
 pub mod settings;
-mod statement;
-mod transactions;
+mod shapes;
 mod workload;
 
 pub use build::Tables;

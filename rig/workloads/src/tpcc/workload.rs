@@ -1,11 +1,11 @@
 //! The TPC-C-derived workload, as the driver runs it.
 
 use super::draw::Constants;
-use super::inputs::{Mix, Type};
+use super::inputs::{NewOrder, Terminal};
+use super::mix::{Mix, Type};
 use super::schema::DISTRICTS;
-use super::settings;
-use super::statement::{STATEMENTS, Statement, Statements};
-use super::transactions::Desk;
+use super::shapes::{SCHEMA_CHECK, Script, Shape};
+use super::{counters, settings};
 use crate::options::{OptionError, Options};
 use crate::random::RowRandom;
 use dyno_drive::{Client, Error, StatementType, Value, Workload};
@@ -15,17 +15,17 @@ use dyno_record::Spec;
 #[derive(Debug)]
 pub struct Tpcc {
     options: Options,
+    shape: Shape,
     warehouses: u64,
     constants: Constants,
 }
 
-/// One session: a terminal that belongs to a warehouse, and for Stock-Level to a district of it.
+/// One session: a terminal, its deck, and the statements in which it speaks.
 #[derive(Debug)]
 pub struct Session {
-    desk: Desk,
+    terminal: Terminal,
     mix: Mix,
-    home: Option<u64>,
-    district: u64,
+    script: Script,
 }
 
 impl Tpcc {
@@ -34,26 +34,24 @@ impl Tpcc {
         let options = settings::resolve(&spec.workload)?;
         let mut random = RowRandom::new(RowRandom::table_key(spec.seed, u64::MAX), 0);
         Ok(Self {
+            shape: Shape::named(options.word("shape")),
             warehouses: options.integer("warehouses").unwrap_or(1),
             constants: Constants::of_run(&mut random),
             options,
         })
     }
 
-    /// Fails unless every warehouse is there, with the last row of each of its tables that no trial takes away.
-    async fn check_tables(
-        &self,
-        client: &mut Client,
-        statements: &Statements,
-    ) -> Result<(), Error> {
+    /// Fails unless every warehouse is there and whole.
+    async fn check_tables(&self, client: &mut Client) -> Result<(), Error> {
         let mut found = 0;
+        let kind = self.shape.list().len();
+        let check = client.prepare(kind, SCHEMA_CHECK.2).await?;
         let values = [Value::UInt(self.warehouses)];
-        statements
-            .read_one(client, Statement::SchemaCheck, &values, |row| {
-                found = row.get_i64(0)?.unwrap_or(0).cast_unsigned();
-                Ok(())
-            })
-            .await?;
+        let count = client.execute_rows(&check, &values, |row| {
+            found = row.get_i64(0)?.unwrap_or(0).cast_unsigned();
+            Ok(())
+        });
+        count.await?;
         if found == self.warehouses {
             return Ok(());
         }
@@ -62,7 +60,19 @@ impl Tpcc {
              hint: prepare the tables anew, with the options of this trial",
             self.warehouses
         );
-        Err(Error::workload(message).in_statement(Statement::SchemaCheck as usize))
+        Err(Error::workload(message).in_statement(kind))
+    }
+
+    fn terminal(&self, session_index: usize) -> Terminal {
+        let index = session_index as u64;
+        let bound = self.options.word("home") != Some("random");
+        Terminal {
+            constants: self.constants,
+            warehouses: self.warehouses,
+            home: bound.then_some(index % self.warehouses + 1),
+            district: index / self.warehouses % DISTRICTS + 1,
+            order: NewOrder::default(),
+        }
     }
 }
 
@@ -77,15 +87,21 @@ impl Workload for Tpcc {
     }
 
     fn statement_types(&self) -> Vec<StatementType> {
-        let named = STATEMENTS.iter().map(|&(name, class, _)| StatementType {
+        let all = self.shape.list().iter().chain([&SCHEMA_CHECK]);
+        let named = all.map(|&(name, class, _)| StatementType {
             name: name.to_owned(),
             class,
         });
         named.collect()
     }
 
+    fn counters(&self, transaction_type: usize) -> Vec<String> {
+        let names = counters::names(Type::ALL[transaction_type]);
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
     fn statements_per_session(&self) -> usize {
-        Statements::COUNT
+        self.shape.prepared()
     }
 
     async fn open(
@@ -94,20 +110,16 @@ impl Workload for Tpcc {
         session_index: usize,
         _: usize,
     ) -> Result<Session, Error> {
-        let statements = Statements::prepare(client).await?;
         if session_index == 0 {
-            self.check_tables(client, &statements).await?;
+            self.check_tables(client).await?;
         }
-        let index = session_index as u64;
-        let bound = self.options.word("home") != Some("random");
         Ok(Session {
-            desk: Desk::new(statements, self.constants, self.warehouses),
+            terminal: self.terminal(session_index),
             mix: match self.options.word("mix") {
                 Some("weighted") => Mix::Weighted,
                 _ => Mix::deck(),
             },
-            home: bound.then_some(index % self.warehouses + 1),
-            district: index / self.warehouses % DISTRICTS + 1,
+            script: Script::open(self.shape, client).await?,
         })
     }
 
@@ -118,17 +130,9 @@ impl Workload for Tpcc {
     ) -> Result<usize, Error> {
         let mix = session.mix;
         let kind = session.mix.next(&mut client.rng);
-        let home = session
-            .home
-            .unwrap_or_else(|| client.rng.between(1, self.warehouses));
-        let desk = &mut session.desk;
-        let result = match kind {
-            Type::NewOrder => desk.new_order(client, home).await,
-            Type::Payment => desk.payment(client, home).await,
-            Type::OrderStatus => desk.order_status(client, home).await,
-            Type::Delivery => desk.delivery(client, home).await,
-            Type::StockLevel => desk.stock_level(client, home, session.district).await,
-        };
+        let request = session.terminal.request(kind, &mut client.rng);
+        counters::count(client, &request);
+        let result = session.script.run(client, &request).await;
         if result.as_ref().is_err_and(|error| !error.is_lost()) {
             // it will be repeated with the same random numbers: the same card must come
             session.mix = mix;

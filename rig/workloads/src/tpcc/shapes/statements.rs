@@ -1,51 +1,55 @@
-//! The five transactions, one statement a step.
+//! The shape `statements`: one statement a step.
 //!
 //! What is read and then written is locked when it is read, and sums are added to by the server, so that no update is
-//! lost at any isolation level. Rows are locked in one order everywhere: warehouse, district, stock by its key, customer.
+//! lost at any isolation level. Stock is locked in the order of its key. New-Order locks its district before it reads
+//! anything: a snapshot taken earlier would be older than what it then locks, which a server may refuse.
 
-use super::draw::{Constants, between, last_name};
-use super::inputs::{Customer, NewOrder, Payment};
-use super::schema::{DISTRICTS, ITEMS};
-use super::statement::{Statement, Statements};
+use super::catalog::{self, Statements, hundredths};
+use super::step::Statement;
+use crate::tpcc::counters;
+use crate::tpcc::draw::last_name;
+use crate::tpcc::inputs::{
+    Customer, Delivery, NewOrder, OrderStatus, Payment, Request, StockLevel,
+};
+use crate::tpcc::schema::{DISTRICTS, ITEMS};
 use dyno_drive::{Client, Error, Value};
 
-/// What a session needs to run transactions, and scratch space that they share.
+/// A session's statements, and scratch space that its transactions share.
 #[derive(Debug)]
-pub struct Desk {
-    pub statements: Statements,
-    pub constants: Constants,
-    pub warehouses: u64,
-    pub order: NewOrder,
-    pub ids: Vec<u64>,
-    pub name: Vec<u8>,
-    pub text: Vec<u8>,
-    pub data: Vec<u8>,
+pub struct Steps {
+    statements: Statements<Statement>,
+    ids: Vec<u64>,
+    name: Vec<u8>,
+    text: Vec<u8>,
+    data: Vec<u8>,
 }
 
-impl Desk {
-    /// A desk with room for every result.
-    pub fn new(statements: Statements, constants: Constants, warehouses: u64) -> Self {
-        Self {
-            statements,
-            constants,
-            warehouses,
-            order: NewOrder::default(),
+impl Steps {
+    /// Prepares the statements, and has room for every result.
+    pub async fn open(client: &mut Client) -> Result<Self, Error> {
+        Ok(Self {
+            statements: Statements::prepare(client).await?,
             ids: Vec::with_capacity(64),
             name: Vec::with_capacity(64),
             text: Vec::with_capacity(512),
             data: Vec::with_capacity(1024),
+        })
+    }
+
+    /// Does what is asked.
+    pub async fn run(&mut self, client: &mut Client, request: &Request<'_>) -> Result<(), Error> {
+        match request {
+            Request::NewOrder(order) => self.new_order(client, order).await,
+            Request::Payment(payment) => self.payment(client, payment).await,
+            Request::OrderStatus(status) => self.order_status(client, status).await,
+            Request::Delivery(delivery) => self.delivery(client, delivery).await,
+            Request::StockLevel(level) => self.stock_level(client, level).await,
         }
     }
 
-    /// New-Order at warehouse `home`. One that names an item which does not exist is rolled back, and has done its work.
-    pub async fn new_order(&mut self, client: &mut Client, home: u64) -> Result<(), Error> {
-        self.order
-            .draw(&mut client.rng, &self.constants, home, self.warehouses);
-        let (w, d, c) = (
-            Value::UInt(home),
-            Value::UInt(self.order.district),
-            Value::UInt(self.order.customer),
-        );
+    /// New-Order. One that names an item which does not exist is rolled back, and has done its work.
+    async fn new_order(&mut self, client: &mut Client, order: &NewOrder) -> Result<(), Error> {
+        let [w, d, c] = [order.warehouse, order.district, order.customer].map(Value::UInt);
         let sql = &self.statements;
         Statements::simple(client, Statement::Begin).await?;
         let mut order_id = 0;
@@ -61,48 +65,48 @@ impl Desk {
             .await?;
         sql.read_one(client, Statement::OrderCustomer, &[w, d, c], |_| Ok(()))
             .await?;
-        let count = Value::UInt(self.order.lines.len() as u64);
-        let local = Value::UInt(self.order.all_local.into());
-        sql.change(
-            client,
-            Statement::OrderInsert,
-            &[w, d, o, c, count, local],
-            1,
-        )
-        .await?;
+        let count = Value::UInt(order.lines.len() as u64);
+        let local = Value::UInt(order.all_local.into());
+        let values = [w, d, o, c, count, local];
+        sql.change(client, Statement::OrderInsert, &values, 1)
+            .await?;
         sql.change(client, Statement::OrderNew, &[w, d, o], 1)
             .await?;
-        for index in 0..self.order.lines.len() {
-            if !self.order_line(client, home, order_id, index).await? {
+        for number in 1..=order.lines.len() {
+            if !self.order_line(client, order, order_id, number).await? {
+                client.count(counters::ROLLED_BACK, 1);
                 return Statements::simple(client, Statement::Rollback).await;
             }
         }
         Statements::simple(client, Statement::Commit).await
     }
 
-    /// One line of an order; false when there is no such item.
+    /// Line `number` (from 1) of an order; false when there is no such item.
     async fn order_line(
         &mut self,
         client: &mut Client,
-        home: u64,
+        order: &NewOrder,
         order_id: u64,
-        index: usize,
+        number: usize,
     ) -> Result<bool, Error> {
-        let line = self.order.lines[index];
+        let line = order.lines[number - 1];
         let (sql, text) = (&self.statements, &mut self.text);
-        let (d, item, supply) = (
-            Value::UInt(self.order.district),
-            Value::UInt(line.item),
-            Value::UInt(line.supply),
-        );
+        let [d, item, supply] = [order.district, line.item, line.supply].map(Value::UInt);
         let mut price = 0;
         let key = [item];
         let found = sql.read(client, Statement::OrderItem, &key, |row| {
             price = hundredths(row.get_bytes(0)?.unwrap_or_default());
             Ok(())
         });
-        if found.await? == 0 && line.item > ITEMS {
-            return Ok(false);
+        if found.await? == 0 {
+            if line.item > ITEMS {
+                return Ok(false);
+            }
+            return Err(catalog::unexpected(
+                Statement::OrderItem,
+                &key,
+                "gave no row",
+            ));
         }
         let mut stock = 0;
         sql.read_one(client, Statement::OrderStock, &[d, supply, item], |row| {
@@ -113,21 +117,17 @@ impl Desk {
         })
         .await?;
         let ordered = line.quantity.cast_signed();
-        let left = if stock - ordered >= 10 {
-            stock - ordered
-        } else {
-            stock - ordered + 91
-        };
+        let left = Value::Int(catalog::stock_left(stock, ordered));
         let quantity = Value::UInt(line.quantity);
-        let remote = Value::UInt((line.supply != home).into());
-        let values = [Value::Int(left), quantity, remote, supply, item];
+        let remote = Value::UInt((line.supply != order.warehouse).into());
+        let values = [left, quantity, remote, supply, item];
         sql.change(client, Statement::OrderStockUpdate, &values, 1)
             .await?;
         let values = [
-            Value::UInt(home),
+            Value::UInt(order.warehouse),
             d,
             Value::UInt(order_id),
-            Value::UInt(index as u64 + 1),
+            Value::UInt(number as u64),
             item,
             supply,
             quantity,
@@ -138,14 +138,8 @@ impl Desk {
         Ok(true)
     }
 
-    /// Payment at warehouse `home`.
-    pub async fn payment(&mut self, client: &mut Client, home: u64) -> Result<(), Error> {
-        let drawn = Payment::draw(&mut client.rng, &self.constants, home, self.warehouses);
-        let (w, d, amount) = (
-            Value::UInt(home),
-            Value::UInt(drawn.district),
-            Value::UInt(drawn.amount),
-        );
+    async fn payment(&mut self, client: &mut Client, drawn: &Payment) -> Result<(), Error> {
+        let [w, d, amount] = [drawn.warehouse, drawn.district, drawn.amount].map(Value::UInt);
         let place = [drawn.customer_warehouse, drawn.customer_district];
         Statements::simple(client, Statement::Begin).await?;
         let (sql, text) = (&self.statements, &mut self.text);
@@ -168,7 +162,7 @@ impl Desk {
         let customer = self
             .customer(client, Statement::PaymentByName, drawn.customer, place)
             .await?;
-        self.pay(client, &drawn, home, customer).await?;
+        self.pay(client, drawn, customer).await?;
         let sql = &self.statements;
         let [cw, cd] = place.map(Value::UInt);
         let c = Value::UInt(customer);
@@ -178,12 +172,11 @@ impl Desk {
         Statements::simple(client, Statement::Commit).await
     }
 
-    /// The customer's part of a payment.
+    /// The customer's part of a payment. Those of bad credit keep a note of it, in front of the older ones.
     async fn pay(
         &mut self,
         client: &mut Client,
         drawn: &Payment,
-        home: u64,
         customer: u64,
     ) -> Result<(), Error> {
         let (sql, data) = (&self.statements, &mut self.data);
@@ -194,35 +187,24 @@ impl Desk {
         );
         let amount = Value::UInt(drawn.amount);
         let mut bad = false;
-        data.clear();
-        for number in [
-            customer,
-            drawn.customer_district,
-            drawn.customer_warehouse,
-            drawn.district,
-            home,
-        ] {
-            data.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-            data.push(b' ');
-        }
-        super::draw::hundredths(drawn.amount, data);
-        data.push(b'|');
+        drawn.note(customer, data);
         sql.read_one(client, Statement::PaymentCustomer, &[cw, cd, c], |row| {
             bad = row.get_bytes(0)? == Some(b"BC");
             data.extend_from_slice(row.get_bytes(1)?.unwrap_or_default());
             Ok(())
         })
         .await?;
-        if !bad {
+        if bad {
+            data.truncate(500);
+            let values = [amount, amount, Value::Bytes(data), cw, cd, c];
+            sql.change(client, Statement::PaymentBadCredit, &values, 1)
+                .await?;
+        } else {
             let values = [amount, amount, cw, cd, c];
-            return sql
-                .change(client, Statement::PaymentCustomerUpdate, &values, 1)
-                .await;
+            sql.change(client, Statement::PaymentCustomerUpdate, &values, 1)
+                .await?;
         }
-        data.truncate(500);
-        let values = [amount, amount, Value::Bytes(data), cw, cd, c];
-        sql.change(client, Statement::PaymentBadCredit, &values, 1)
-            .await
+        Ok(())
     }
 
     /// The id of a customer; of several with one name, the one in the middle, rounded up, by first name.
@@ -247,25 +229,23 @@ impl Desk {
             Ok(())
         })
         .await?;
-        let middle = ids.len().div_ceil(2).checked_sub(1);
-        middle.map(|index| ids[index]).ok_or_else(|| {
-            let name = String::from_utf8_lossy(&self.name).into_owned();
-            let message =
-                format!("no customer of {place:?} is called {name}\nhint: build the tables anew");
-            Error::workload(message).in_statement(by_name as usize)
-        })
+        catalog::middle(ids).ok_or_else(|| catalog::nobody(by_name, place, &self.name))
     }
 
-    /// Order-Status at warehouse `home`: a customer's last order.
-    pub async fn order_status(&mut self, client: &mut Client, home: u64) -> Result<(), Error> {
-        let district = between(&mut client.rng, 1, DISTRICTS);
-        let drawn = Customer::draw(&mut client.rng, &self.constants);
+    /// Order-Status: a customer's last order.
+    async fn order_status(
+        &mut self,
+        client: &mut Client,
+        drawn: &OrderStatus,
+    ) -> Result<(), Error> {
+        let [w, d] = [drawn.warehouse, drawn.district].map(Value::UInt);
+        let place = [drawn.warehouse, drawn.district];
         Statements::simple(client, Statement::Begin).await?;
         let id = self
-            .customer(client, Statement::StatusByName, drawn, [home, district])
+            .customer(client, Statement::StatusByName, drawn.customer, place)
             .await?;
         let sql = &self.statements;
-        let values = [home, district, id].map(Value::UInt);
+        let values = [w, d, Value::UInt(id)];
         sql.read_one(client, Statement::StatusCustomer, &values, |_| Ok(()))
             .await?;
         let mut order = 0;
@@ -274,33 +254,33 @@ impl Desk {
             Ok(())
         })
         .await?;
-        let values = [home, district, order].map(Value::UInt);
+        let values = [w, d, Value::UInt(order)];
         sql.read(client, Statement::StatusLines, &values, |_| Ok(()))
             .await?;
         Statements::simple(client, Statement::Commit).await
     }
 
-    /// Delivery of the oldest new order of each district of warehouse `home`, in one transaction.
-    pub async fn delivery(&mut self, client: &mut Client, home: u64) -> Result<(), Error> {
-        let carrier = between(&mut client.rng, 1, 10);
+    /// Delivery of the oldest new order of each district, in one transaction.
+    async fn delivery(&mut self, client: &mut Client, drawn: &Delivery) -> Result<(), Error> {
         Statements::simple(client, Statement::Begin).await?;
         for district in 1..=DISTRICTS {
-            self.deliver(client, home, district, carrier).await?;
+            let delivered = self.deliver(client, drawn, district).await?;
+            client.count(counters::DELIVERED, delivered.into());
+            client.count(counters::SKIPPED, (!delivered).into());
         }
         Statements::simple(client, Statement::Commit).await
     }
 
-    /// A district's part of a delivery; nothing when no order waits there. Every read locks: the order may be younger than
+    /// A district's part of a delivery; false when no order waits there. Every read locks: the order may be younger than
     /// the transaction's snapshot.
     async fn deliver(
         &self,
         client: &mut Client,
-        home: u64,
+        drawn: &Delivery,
         district: u64,
-        carrier: u64,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let sql = &self.statements;
-        let (w, d) = (Value::UInt(home), Value::UInt(district));
+        let [w, d, carrier] = [drawn.warehouse, district, drawn.carrier].map(Value::UInt);
         let mut order = 0;
         let place = [w, d];
         let waiting = sql.read(client, Statement::DeliveryOldest, &place, |row| {
@@ -308,7 +288,7 @@ impl Desk {
             Ok(())
         });
         if waiting.await? == 0 {
-            return Ok(());
+            return Ok(false);
         }
         let key = [w, d, Value::UInt(order)];
         sql.change(client, Statement::DeliveryTake, &key, 1).await?;
@@ -320,7 +300,7 @@ impl Desk {
         })
         .await?;
         let [w, d, o] = key;
-        let values = [Value::UInt(carrier), w, d, o];
+        let values = [carrier, w, d, o];
         sql.change(client, Statement::DeliveryOrderUpdate, &values, 1)
             .await?;
         sql.change(client, Statement::DeliveryLinesUpdate, &key, lines)
@@ -333,19 +313,13 @@ impl Desk {
         .await?;
         let values = [Value::Int(amount), w, d, Value::UInt(customer)];
         sql.change(client, Statement::DeliveryCustomer, &values, 1)
-            .await
+            .await?;
+        Ok(true)
     }
 
-    /// Stock-Level of a district of warehouse `home`.
-    pub async fn stock_level(
-        &mut self,
-        client: &mut Client,
-        home: u64,
-        district: u64,
-    ) -> Result<(), Error> {
-        let threshold = between(&mut client.rng, 10, 20);
+    async fn stock_level(&mut self, client: &mut Client, drawn: &StockLevel) -> Result<(), Error> {
         let sql = &self.statements;
-        let (w, d) = (Value::UInt(home), Value::UInt(district));
+        let [w, d, threshold] = [drawn.warehouse, drawn.district, drawn.threshold].map(Value::UInt);
         Statements::simple(client, Statement::Begin).await?;
         let mut next = 0;
         sql.read_one(client, Statement::LevelDistrict, &[w, d], |row| {
@@ -353,38 +327,10 @@ impl Desk {
             Ok(())
         })
         .await?;
-        let values = [
-            w,
-            d,
-            Value::Int(next - 20),
-            Value::Int(next),
-            Value::UInt(threshold),
-        ];
+        let (first, next) = (Value::Int(next - 20), Value::Int(next));
+        let values = [w, d, first, next, threshold];
         sql.read_one(client, Statement::LevelStock, &values, |_| Ok(()))
             .await?;
         Statements::simple(client, Statement::Commit).await
-    }
-}
-
-/// A decimal number with two places, in hundredths.
-fn hundredths(decimal: &[u8]) -> i64 {
-    let digits = decimal.iter().filter(|byte| byte.is_ascii_digit());
-    let number = digits.fold(0, |number, byte| 10 * number + i64::from(byte - b'0'));
-    if decimal.first() == Some(&b'-') {
-        -number
-    } else {
-        number
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimals_are_read_in_hundredths() {
-        assert_eq!(hundredths(b"12.34"), 1234);
-        assert_eq!(hundredths(b"-0.05"), -5);
-        assert_eq!(hundredths(b"100.00"), 10_000);
     }
 }

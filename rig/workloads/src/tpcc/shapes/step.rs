@@ -1,6 +1,7 @@
-//! The statements of the transactions, one for each step.
+//! The statements of the shape `statements`, one for each step.
 
-use dyno_drive::{Client, Error, Outcome, Prepared, Row, StatementClass, Value};
+use super::catalog::{BEGIN, COMMIT, Catalog, Definition, ROLLBACK};
+use dyno_drive::StatementClass;
 
 /// One kind of statement. Its number is that of the record's statement type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,7 +10,6 @@ pub enum Statement {
     Begin,
     Commit,
     Rollback,
-    SchemaCheck,
     OrderDistrict,
     OrderDistrictNext,
     OrderWarehouse,
@@ -44,21 +44,13 @@ pub enum Statement {
     LevelStock,
 }
 
-use StatementClass::{Begin, Commit, Delete, Insert, Rollback, Select, Update};
+use StatementClass::{Delete, Insert, Select, Update};
 
-/// Name in records, class and SQL of each statement, in the order of [`Statement`]. An amount is sent in hundredths, as a
-/// whole number: servers make a text or a floating-point number of it inexact when they add it.
-pub const STATEMENTS: [(&str, StatementClass, &str); 36] = [
-    ("begin", Begin, "BEGIN"),
-    ("commit", Commit, "COMMIT"),
-    ("rollback", Rollback, "ROLLBACK"),
-    (
-        "schema_check",
-        Select,
-        "SELECT COUNT(*) FROM warehouse JOIN district ON d_w_id = w_id AND d_id = 10 \
-         JOIN customer ON c_w_id = w_id AND c_d_id = 10 AND c_id = 3000 \
-         JOIN stock ON s_w_id = w_id AND s_i_id = 100000 JOIN item ON i_id = 100000 WHERE w_id <= ?",
-    ),
+/// Each statement, in the order of [`Statement`].
+pub const STATEMENTS: [Definition; 35] = [
+    BEGIN,
+    COMMIT,
+    ROLLBACK,
     (
         "new_order_district",
         Select,
@@ -234,93 +226,12 @@ pub const STATEMENTS: [(&str, StatementClass, &str); 36] = [
     ),
 ];
 
-/// The first of them travel as text: they have no parameters.
-const PLAIN: usize = 3;
+impl Catalog for Statement {
+    const LIST: &'static [Definition] = &STATEMENTS;
 
-/// The statements of one session, ready to be executed. A result of another size than it must have ends the trial: the
-/// data is not what the workload believes.
-#[derive(Debug)]
-pub struct Statements(Vec<Prepared>);
-
-impl Statements {
-    /// How many a session prepares.
-    pub const COUNT: usize = STATEMENTS.len() - PLAIN;
-
-    /// Prepares all of them.
-    pub async fn prepare(client: &mut Client) -> Result<Self, Error> {
-        let mut prepared = Vec::with_capacity(Self::COUNT);
-        for (kind, (_, _, sql)) in STATEMENTS.iter().enumerate().skip(PLAIN) {
-            prepared.push(client.prepare(kind, sql).await?);
-        }
-        Ok(Self(prepared))
+    fn index(self) -> usize {
+        self as usize
     }
-
-    /// Executes a statement without parameters as text.
-    pub async fn simple(client: &mut Client, statement: Statement) -> Result<(), Error> {
-        let kind = statement as usize;
-        client.simple(kind, STATEMENTS[kind].2).await.map(drop)
-    }
-
-    /// Reads any number of rows and returns how many.
-    pub async fn read(
-        &self,
-        client: &mut Client,
-        statement: Statement,
-        values: &[Value<'_>],
-        visit: impl FnMut(Row<'_>) -> Result<(), dyno_wire::Error>,
-    ) -> Result<u64, Error> {
-        let prepared = &self.0[statement as usize - PLAIN];
-        let outcome = client.execute_rows(prepared, values, visit).await?;
-        Ok(outcome.rows)
-    }
-
-    /// Reads exactly one row.
-    pub async fn read_one(
-        &self,
-        client: &mut Client,
-        statement: Statement,
-        values: &[Value<'_>],
-        visit: impl FnMut(Row<'_>) -> Result<(), dyno_wire::Error>,
-    ) -> Result<(), Error> {
-        match self.read(client, statement, values, visit).await? {
-            1 => Ok(()),
-            rows => Err(unexpected(
-                statement,
-                values,
-                &format!("gave {rows} rows instead of 1"),
-            )),
-        }
-    }
-
-    /// Changes `rows` rows.
-    pub async fn change(
-        &self,
-        client: &mut Client,
-        statement: Statement,
-        values: &[Value<'_>],
-        rows: u64,
-    ) -> Result<(), Error> {
-        let outcome: Outcome = client
-            .execute(&self.0[statement as usize - PLAIN], values)
-            .await?;
-        if outcome.affected_rows == rows {
-            return Ok(());
-        }
-        let changed = outcome.affected_rows;
-        let what = format!("changed {changed} rows instead of {rows}");
-        Err(unexpected(statement, values, &what))
-    }
-}
-
-#[cold]
-fn unexpected(statement: Statement, values: &[Value<'_>], what: &str) -> Error {
-    let kind = statement as usize;
-    let message = format!(
-        "{} {values:?} {what}\n\
-         hint: were the tables built by prepare with as many warehouses, and is nobody else writing to them?",
-        STATEMENTS[kind].0
-    );
-    Error::workload(message).in_statement(kind)
 }
 
 #[cfg(test)]
