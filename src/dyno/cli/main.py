@@ -16,6 +16,7 @@ from dyno.cli.doctor import doctor
 from dyno.cli.import_ import import_
 from dyno.cli.run import run
 from dyno.cli.selftest import selftest
+from dyno.cli.sql import sql
 from dyno.cli.tables import tables
 from dyno.errors import DynoError, InterruptedRunError
 
@@ -57,6 +58,7 @@ app.command("report")(report.report)
 app.command("show")(report.show)
 app.command("import")(import_)
 app.command("tables")(tables)
+app.command("sql")(sql)
 app.add_typer(engines.app, name="engines")
 app.command("doctor")(doctor)
 app.command("selftest")(selftest)
