@@ -22,12 +22,25 @@ pub struct Checked {
     pub workload: String,
     /// Whether every condition holds.
     pub consistent: bool,
-    /// Orders entered since the load, by the districts' counters: what a client's commits are compared with.
+    /// Orders entered since the load, by the districts' counters.
     pub new_orders_since_load: i64,
+    /// What the data holds: what a client's commits are compared with, as differences of two checks.
+    pub counts: Counts,
     /// Each condition.
     pub conditions: Vec<ConditionChecked>,
     /// All of it, in seconds.
     pub total_seconds: f64,
+}
+
+/// What the data holds of the work that was done on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Orders entered, by the districts' counters.
+    pub orders: i64,
+    /// Payments, by the rows of history.
+    pub payments: i64,
+    /// Orders that wait for their delivery.
+    pub undelivered: i64,
 }
 
 /// What became of one condition.
@@ -74,17 +87,29 @@ pub fn check(spec: &Spec, limit: Duration) -> Result<Checked, BuildError> {
         .await?;
         let conditions = ask_all(connection, limit).await?;
         let sql = "SELECT SUM(d_next_o_id - 3001) FROM district";
-        let orders = query(connection, sql, "count the orders since the load").await?;
+        let since_load = count(connection, sql).await?;
+        let counts = Counts {
+            orders: count(connection, "SELECT SUM(d_next_o_id - 1) FROM district").await?,
+            payments: count(connection, "SELECT COUNT(*) FROM history").await?,
+            undelivered: count(connection, "SELECT COUNT(*) FROM new_order").await?,
+        };
         Ok(Checked {
             workload: spec.workload.name.clone(),
             consistent: conditions
                 .iter()
                 .all(|condition| condition.holds == Some(true)),
-            new_orders_since_load: crate::sql::first_cell(&orders).parse().unwrap_or(0),
+            new_orders_since_load: since_load,
+            counts,
             conditions,
             total_seconds: start.elapsed().as_secs_f64(),
         })
     })
+}
+
+/// A number that the data holds.
+async fn count(connection: &mut Connection, sql: &str) -> Result<i64, BuildError> {
+    let table = query(connection, sql, "count what the data holds").await?;
+    Ok(crate::sql::first_cell(&table).parse().unwrap_or(0))
 }
 
 /// Both families end a statement that takes too long, each under a variable of its own.
