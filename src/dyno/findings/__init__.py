@@ -4,6 +4,8 @@ Pure functions over the vocabulary of `dyno.report.model`: no file, no socket, n
 """
 
 from dyno.findings.comparisons import compare_with_baseline, find_comparisons
+from dyno.findings.conditions import find_warmups
+from dyno.findings.fairness import weigh_settings
 from dyno.findings.leaders import find_leaders, find_peaks
 from dyno.findings.limits import find_limits
 from dyno.findings.marks import cell_marks, trial_marks
@@ -19,5 +21,7 @@ __all__ = [
     "find_leaders",
     "find_limits",
     "find_peaks",
+    "find_warmups",
     "trial_marks",
+    "weigh_settings",
 ]

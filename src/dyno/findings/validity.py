@@ -7,8 +7,9 @@ import statistics
 from typing import TYPE_CHECKING
 
 from dyno.findings.comparisons import by_block
+from dyno.findings.conditions import find_hosts, find_settings
 from dyno.findings.marks import said_once
-from dyno.findings.words import joined, percent, plural
+from dyno.findings.words import percent, plural
 from dyno.report.model import Finding
 
 if TYPE_CHECKING:
@@ -43,7 +44,8 @@ def find_cautions(
         *_marked(cells, "unfinished", "Transactions were cut off at the end of drain", names),
         *_marked(cells, "host", "The host was not ours alone", names),
         *_doctor(doctor),
-        *_settings(setting_rows, names),
+        *find_settings(setting_rows, names),
+        *find_hosts(setting_rows, names),
         *_few_trials(cells, comparisons),
     ]
 
@@ -113,35 +115,6 @@ def _doctor(marks: list[Mark]) -> list[Finding]:
             "doctor", f"Before the run the host was found wanting: {'; '.join(m.text for m in marks)}.", []
         )
     ]
-
-
-def _settings(rows: list[SettingRow], names: Names) -> list[Finding]:
-    """Settings that a server did not take, and settings asked alike that run differently."""
-    findings = []
-    ignored = [
-        f"{joined([names.engine(e) for e in row.ignored])}: {row.variable}" for row in rows if row.ignored
-    ]
-    if ignored:
-        findings.append(_caution("settings_ignored", f"Not taken as asked: {_shown(ignored)}.", []))
-    logical = [row for row in rows if row.logical]
-    different = [f"{row.variable} ({_values(row, names)})" for row in logical if row.differs]
-    if different:
-        findings.append(
-            _caution("settings_differ", f"The engines ran with different {_shown(different)}.", [])
-        )
-    others = sum(row.differs for row in rows if not row.logical)
-    if others:
-        sentence = (
-            f"Of the {plural(len(rows) - len(logical), 'server variable')} that Dyno does not set,"
-            f" {others} {'differs' if others == 1 else 'differ'} between the engines; the settings list them."
-        )
-        findings.append(_caution("settings_other", sentence, []))
-    return findings
-
-
-def _values(row: SettingRow, names: Names) -> str:
-    present = {engine: value for engine, value in row.effective.items() if value is not None}
-    return ", ".join(f"{names.engine(engine)} {value}" for engine, value in present.items())
 
 
 def _shown(items: list[str]) -> str:

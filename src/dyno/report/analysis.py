@@ -36,7 +36,8 @@ def analyse(run: Run) -> Analysis:
     loads = facts.loads(plan)
     names = _names(plan, engines, loads)
     cells = [analyse_cell(run, cell, trials) for cell in _ordered(plan, loads)]
-    rows = setting_rows(run.settings)
+    rows = findings.weigh_settings(setting_rows(run.settings), [each.name for each in plan.workloads])
+    series = {trial: data.series for trial, data in trials.items() if data.series}
     verdicts = _verdicts(run, cells, engines, loads, names=names)
     analysis = Analysis(
         run=plan.id,
@@ -64,10 +65,11 @@ def analyse(run: Run) -> Analysis:
         findings=verdicts.findings
         + findings.find_cautions(
             cells, verdicts.comparisons, engines, rows, doctor=facts.doctor(plan), run=plan.id, names=names
-        ),
+        )
+        + findings.find_warmups(cells, series, names),
         tables=[],
         setting_rows=rows,
-        series={trial: data.series for trial, data in trials.items() if data.series},
+        series=series,
         reproduction=_reproduction(run),
     )
     analysis.tables = tables.build(analysis)

@@ -142,9 +142,11 @@ def _settings(analysis: Analysis) -> str:
         [
             *(row.settings, row.variable, row.logical, engine, row.requested.get(engine), effective),
             *("yes" if row.differs else "no", "yes" if engine in row.ignored else "no"),
+            *(row.weight, row.reason),
         ]
         for row in analysis.setting_rows
         for engine, effective in row.effective.items()
     ]
     columns = ["settings", "variable", "logical", "engine", "requested", "effective", "differs", "ignored"]
+    columns += ["weight", "reason"]
     return _csv(columns, rows)

@@ -31,7 +31,9 @@ export function settings(page: Page): HTMLElement {
     const all = run.analysis.setting_rows.filter((row) => row.settings === view.settings);
     const list = ranked(all.filter((row) => wanted(row, view)));
     count.textContent = `${list.length} of ${all.length} variables`;
-    body.replaceChildren(list.length === 0 ? "" : rows(page, view, list));
+    body.replaceChildren(
+      ...(view.rows === "differing" ? weighed(page, view, list) : [rows(page, view, list)]),
+    );
   });
   return section(
     "settings",
@@ -71,11 +73,31 @@ function wanted(row: SettingRow, view: View): boolean {
   return view.rows === "requested" ? asked : row.differs || row.ignored.length > 0;
 }
 
-/** What a server ignored first, then what differs among what was asked, then other differences. */
+/** What a server ignored first, then what differs among what was asked, then other differences, in the analysis' order. */
 function ranked(rows: SettingRow[]): SettingRow[] {
   const rank = (row: SettingRow) =>
     (row.ignored.length > 0 ? 0 : 4) + (row.differs ? 0 : 2) + (row.logical === null ? 1 : 0);
-  return rows.sort((a, b) => rank(a) - rank(b) || a.variable.localeCompare(b.variable));
+  return rows.sort((a, b) => rank(a) - rank(b));
+}
+
+const WEIGHTS = [
+  { weight: "matters", title: "Different, and it matters for the workloads of this run" },
+  { weight: "unknown", title: "Different, with an effect that is not known" },
+  { weight: "cosmetic", title: "Different, but no effect is to be expected here" },
+] as const;
+
+/** Differences by what they mean for the run's workloads; those without effect are folded away. */
+function weighed(page: Page, view: View, list: readonly SettingRow[]): HTMLElement[] {
+  const plain = list.filter((row) => row.weight === null || row.ignored.length > 0);
+  const groups = WEIGHTS.flatMap(({ weight, title }) => {
+    const group = list.filter((row) => row.weight === weight && !plain.includes(row));
+    if (group.length === 0) return [];
+    const head = `${title}: ${group.length}`;
+    const body = rows(page, view, group);
+    if (weight !== "cosmetic") return [h("h3", {}, head), body];
+    return [h("details", { class: "cosmetic" }, h("summary", {}, head), body)];
+  });
+  return plain.length > 0 ? [rows(page, view, plain), ...groups] : groups;
 }
 
 /** Rows beyond these are folded away: a page of settings is enough to see what matters. */
@@ -91,6 +113,7 @@ function rows({ run }: Page, view: View, list: readonly SettingRow[]): HTMLEleme
         row.variable,
         row.logical !== null && h("small", {}, row.logical),
         row.idle !== null && h("small", {}, `no matter: ${row.idle}`),
+        row.reason !== null && h("small", {}, row.reason),
       ),
       ...engines.map(({ id }) => value(row, id)),
     ]);
