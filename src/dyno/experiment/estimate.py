@@ -15,6 +15,9 @@ BUILD_ROWS_PER_S = 60_000.0
 COPY_BYTES_PER_S = 400e6
 TRIAL_OVERHEAD_S = 2.5
 ROW_BYTES = 280
+# Of the TPC-C-derived tables: items, and what belongs to a warehouse (stock, customers, orders, lines).
+ITEM_ROWS = 100_000
+WAREHOUSE_ROWS = 499_000
 DATADIR_BYTES = 150e6
 PREFIX_BYTES = 350e6
 
@@ -37,6 +40,8 @@ class Estimate:
 
 def rows_of(workload: ResolvedWorkload) -> int:
     """Rows of a workload's data, by the options that say so; 0 when none does."""
+    if "warehouses" in workload.options:
+        return ITEM_ROWS + int(workload.options["warehouses"]) * WAREHOUSE_ROWS
     tables, size = (workload.options.get(name, 0) for name in ("tables", "table_size"))
     return int(tables) * int(size)
 

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from dyno.errors import DynoError
 from dyno.hosts.placement import format_cpus
 from dyno.plan.resolve import WorkloadKind
+from dyno.record.checked import Checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -24,6 +27,7 @@ POLL_S = 0.25
 TERMINATE_S = 5.0
 SERVER_DEATH_GRACE_S = 10.0
 SELFTEST_S = 120.0
+CHECK_LIMIT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,31 @@ class Rig:
         if not isinstance(closing, dict):
             raise RigError("dyno-rig prepare did not say what it built", hint=f"see {log}")
         return closing
+
+    def check(self, spec: Path, log: Path, result: Path, *, limit_s: float = CHECK_LIMIT_S) -> Checked:
+        """Check the data of a workload; returns what was found, also when some condition does not hold.
+
+        Args:
+            spec: The spec's file.
+            log: Where its stderr goes.
+            result: Where its stdout, what was found as JSON, goes.
+            limit_s: Seconds that the server may spend on one condition.
+
+        Raises:
+            RigError: The conditions could not be asked; the message is the rig's.
+        """
+        try:
+            self._run(["check", "--spec", str(spec), "--limit", f"{limit_s:g}s"], log, result, [])
+        except RigError:
+            # A violation ends the rig with an error too, but not before it has said what it found.
+            if not result.stat().st_size:
+                raise
+        try:
+            return Checked.model_validate_json(result.read_bytes())
+        except ValidationError as error:
+            raise RigError(
+                f"dyno-rig check did not say what it found: {error.errors()[0]['msg']}", hint=f"see {log}"
+            ) from error
 
     def cleanup(self, spec: Path, log: Path) -> None:
         """Drop the tables of a workload."""

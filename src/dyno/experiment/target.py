@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from pymysql.connections import Connection
     from pymysql.cursors import Cursor
 
+TPCC_TABLES = (
+    *("warehouse", "district", "customer", "history", "new_order", "orders", "order_line"),
+    *("item", "stock"),
+)
 DEFAULT_PORT = 3306
 DEFAULT_DATABASE = "sbtest"
 CONNECT_TIMEOUT_S = 10
@@ -279,5 +283,7 @@ class TargetStand:
 
 
 def tables_of(workload: ResolvedWorkload) -> set[str]:
-    """The tables that a workload of the OLTP kind works on: `sbtest1` … `sbtest<tables>`."""
+    """The tables that a workload works on; those of the OLTP kind are `sbtest1` … `sbtest<tables>`."""
+    if "warehouses" in workload.options:
+        return set(TPCC_TABLES)
     return {f"sbtest{number}" for number in range(1, int(workload.options.get("tables", 1)) + 1)}

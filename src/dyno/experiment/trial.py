@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from dyno.engines import describe, require_verified
 from dyno.errors import DynoError
+from dyno.experiment.check import HINT, Checker, complaint, contradictions, require_consistent
 from dyno.experiment.rig import said_in_log
 from dyno.experiment.spec import trial_spec
 from dyno.experiment.stand import Context, Data, Live, Stand
@@ -21,6 +22,7 @@ from dyno.record.usage import usage
 
 if TYPE_CHECKING:
     from dyno.plan.resolved import ResolvedCell, ScheduledTrial
+    from dyno.record.checked import Checked
     from dyno.record.layout import TrialLayout
     from dyno.record.lines import Failure, Summary
     from dyno.record.stream import Stream
@@ -75,6 +77,7 @@ class Attempt:
         self._context = context
         self._started = timestamp()
         self._spent_s: dict[str, float] = {}
+        self._checked: dict[str, Checked] = {}
         self._files = context.layout.trial(scheduled.trial)
         self._follower = Follower(self._files.record)
         if self._files.path.exists():
@@ -90,8 +93,10 @@ class Attempt:
             live = self._stand.open(data, self._files, self._context, self._spent_s)
             verdict.server_version, verdict.server_pid = live.version, live.pid
             self._verify(live, data)
+            self._check("before", live)
             if verdict.status == "ok":
                 self._drive(live)
+            self._check("after", live)
         except DynoError as error:
             verdict.fail(error.message, error.hint)
         finally:
@@ -175,6 +180,30 @@ class Attempt:
                 message, hint = message or error.message, hint or error.hint
             verdict.fail(message or f"the rig ended with exit code {ended.code}", hint)
 
+    def _check(self, when: Literal["before", "after"], live: Live) -> None:
+        """Check the data where the plan asks for that: nothing is measured on data that is not consistent."""
+        workload = self._context.resolved.workload(self._cell.workload)
+        if not workload.check or self.verdict.status != "ok":
+            return
+        self._context.now(f"{self._scheduled.trial}: check the data {when} the load")
+        resolved = self._context.resolved
+        checker = Checker(self._context.rig, workload, resolved.connection, resolved.seed)
+        checked = self._checked[when] = checker.check(when, live.target, self._files)
+        self._spent_s[f"check_{when}"] = checked.total_seconds
+        if when == "before":
+            require_consistent(checked)
+        elif (wrong := complaint(checked, when)) is not None:
+            self.verdict.invalidate(wrong, HINT)
+
+    def _judge_commits(self, stream: Stream) -> None:
+        """What the rig counted must be in the data, where that was checked."""
+        counts = [checked.counts for checked in self._checked.values() if checked.counts is not None]
+        if len(counts) != len(("before", "after")):
+            return
+        wrong = contradictions(stream, *counts)
+        if wrong:
+            self.verdict.invalidate("; ".join(wrong), HINT)
+
     def _show(self) -> None:
         """Let a person see the newest second, when there is one."""
         second = self._follower.latest()
@@ -191,6 +220,8 @@ class Attempt:
             judge_summary(stream.summary, self.verdict)
             if self.verdict.status == "ok":
                 self._judge_generator(stream, stream.summary)
+            if self.verdict.status == "ok":
+                self._judge_commits(stream)
             write_series(self._files.record, self._files.series)
         except DynoError as error:
             self.verdict.fail(error.message, error.hint)
@@ -198,14 +229,15 @@ class Attempt:
     def _judge_generator(self, stream: Stream, summary: Summary) -> None:
         """A number that the generator set says nothing of the server."""
         # scipy comes with it: loaded when the load is over, not beside it.
-        from dyno.stats.generator import HINT, generator_limits, generator_reason, generator_use  # noqa: PLC0415
+        from dyno.stats import generator  # noqa: PLC0415
 
         placement = self._context.resolved.placement
         used = usage(stream, rig_cpus=len(placement.rig_cpus))
         server_cpus = len(placement.server_cpus) or os.cpu_count()
-        limits = generator_limits(generator_use(stream, summary, used, server_cpus=server_cpus))
+        use = generator.generator_use(stream, summary, used, server_cpus=server_cpus)
+        limits = generator.generator_limits(use)
         if limits:
-            self.verdict.invalidate(generator_reason(limits), HINT)
+            self.verdict.invalidate(generator.generator_reason(limits), generator.HINT)
 
 
 def data_of(context: Context, cell: ResolvedCell) -> Data:

@@ -32,6 +32,10 @@ if TYPE_CHECKING:
     from dyno.plan.schema import OptionValue, Plan, WorkloadEntry
 
 
+CHECKED = frozenset({"tpcc"})
+"""Workloads whose data has conditions that must hold at any time: those that `dyno-rig check` knows."""
+
+
 @dataclass(frozen=True)
 class WorkloadKind:
     """A workload as the rig knows it: its definition's version and its options with their defaults.
@@ -185,8 +189,19 @@ def resolve_workloads(entries: list[WorkloadEntry], known: list[WorkloadKind]) -
             version=kind.version,
             options=defaults | _options(entry, kind, where),
             statement_mode=entry.statement_mode,
+            check=_check(entry, where),
         )
     return list(resolved.values())
+
+
+def _check(entry: WorkloadEntry, where: str) -> bool:
+    """Whether the data is to be checked; only some workloads have conditions that must hold."""
+    if entry.check and entry.name not in CHECKED:
+        raise PlanError(
+            f"{where}.check = true: {entry.name} has no consistency conditions",
+            hint=f"leave it out; workloads that can be checked: {', '.join(sorted(CHECKED))}",
+        )
+    return entry.check
 
 
 def _options(entry: WorkloadEntry, kind: WorkloadKind, where: str) -> dict[str, OptionValue]:

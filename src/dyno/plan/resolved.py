@@ -73,6 +73,7 @@ class ResolvedWorkload(Part):
     version: int
     options: dict[str, OptionValue]
     statement_mode: Literal["prepared", "text"]
+    check: bool = Field(default=False, description="check the data before and after every trial")
 
 
 class ResolvedStage(Part):

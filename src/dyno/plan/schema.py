@@ -63,12 +63,16 @@ class EngineEntry(Table):
 
 
 class WorkloadEntry(Table):
-    """One `[[workloads]]`; `id` tells two uses of one workload apart."""
+    """One `[[workloads]]`; `id` tells two uses of one workload apart.
+
+    `check`: whether the data is checked before and after every trial, which reads all of it.
+    """
 
     name: Name
     id: str | None = None
     options: dict[str, OptionValue] = Field(default_factory=dict[str, OptionValue])
     statement_mode: Literal["prepared", "text"] = "prepared"
+    check: bool = False
 
 
 class Phases(Table):

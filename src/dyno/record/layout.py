@@ -53,6 +53,10 @@ class TrialLayout:
         """SHOW GLOBAL VARIABLES at the start."""
         return self.path / "variables.json"
 
+    def check(self, when: str, kind: str) -> Path:
+        """A file of the check `before` or `after` the load; `kind` is `json`, `log` or `spec.json`."""
+        return self.path / f"check-{when}.{kind}"
+
     @property
     def series(self) -> Path:
         """The record stream as a tidy table."""

@@ -1,0 +1,60 @@
+"""What a check of the data found: the one line of JSON that `dyno-rig check` prints, kept beside a trial."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SHOWN_CELLS_MAX = 8
+
+
+class Part(BaseModel):
+    """Base: immutable, tolerant of fields from a newer rig."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Condition(Part):
+    """One condition: whether it holds (None: the server took too long to say), and rows that break it."""
+
+    name: str
+    text: str
+    holds: bool | None
+    columns: list[str] = []
+    rows: list[list[str | None]] = []
+    more: bool = False
+    seconds: float = Field(ge=0)
+
+    def complaint(self) -> str:
+        """Why it does not hold, with the first row that breaks it."""
+        if self.holds is None:
+            return f"{self.name} is not known: the server took longer than the limit"
+        if not self.rows:
+            return f"{self.name} does not hold"
+        cells = zip(self.columns[:SHOWN_CELLS_MAX], self.rows[0], strict=False)
+        shown = ", ".join(f"{column} = {'NULL' if value is None else value}" for column, value in cells)
+        others = len(self.rows) - 1
+        rest = f" and {'more than ' if self.more else ''}{others} others" if others else ""
+        return f"{self.name}: {shown}{rest}"
+
+
+class Counts(Part):
+    """What the data holds of the work done on it: orders entered, payments, orders that wait for delivery."""
+
+    orders: int
+    payments: int
+    undelivered: int
+
+
+class Checked(Part):
+    """Every condition, and what the data holds."""
+
+    workload: str
+    consistent: bool
+    counts: Counts | None = None
+    conditions: list[Condition]
+    total_seconds: float = Field(ge=0)
+
+    @property
+    def broken(self) -> list[Condition]:
+        """The conditions that do not hold, or are not known to."""
+        return [condition for condition in self.conditions if condition.holds is not True]
