@@ -9,48 +9,11 @@ from pathlib import Path
 import pytest
 
 from dyno.cli.main import call
-from dyno.errors import DynoError
-from dyno.record.importers.layouts import PRESETS, layout_of
 from dyno.record.run import open_run
 from dyno.report.imported import read_imported_trial
 from importers.test_sysbench_log import HEAD_10, INTERVALS_10, WHOLE_10
 
 DATASETS = Path(__file__).parents[2] / "datasets"
-
-
-def test_the_preset_reads_the_folder_not_the_mode_in_the_name() -> None:
-    layout = PRESETS["percona-2026"]
-    for folder, workload in (
-        ("benchmark_logs", "rw-local"),
-        ("benchmark_logs_read_only", "ro-local"),
-        ("benchmark_remote_logs", "rw-network"),
-        ("benchmark_remote_logs_read_only", "ro-network"),
-    ):
-        path = Path(f"/x/{folder}/percona-server/8.0.45-36/Tier2G_RW_16th.sysbench.txt")
-        assert layout.match(path) == {
-            "family": "percona",
-            "version": "8.0.45-36",
-            "tier": "2",
-            "sessions": "16",
-            "workload": workload,
-        }
-    assert layout.match(Path("/x/mysql/8.0.45/Tier2G_RW_16th.iostat.txt")) is None
-
-
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "percona-2025",
-        "{family}/{sessions}",
-        "{family}/{version}/{colour}",
-        "{family}/{version}/{family}",
-        "{a",
-    ],
-)
-def test_a_wrong_layout_is_refused_with_a_hint(pattern: str) -> None:
-    with pytest.raises(DynoError) as caught:
-        layout_of(pattern)
-    assert caught.value.hint
 
 
 def logs(at: Path) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from dyno.errors import DynoError
 from dyno.record.manifest import Part
@@ -14,20 +14,31 @@ from dyno.record.stream import explain
 if TYPE_CHECKING:
     from pathlib import Path
 
+FILE = "imported.json"
 
-class ImportedInterval(Part):
-    """One interval report: end in seconds, rates per second; the latency is the printed percentile, µs."""
 
-    t_s: float
-    throughput_per_s: float
-    latency_us: float | None = None
-    errors_per_s: float | None = None
+class ImportedType(Part):
+    """One transaction type over the measured time; latencies in µs as printed, by percentile."""
+
+    name: str
+    count: int
+    errors: int = 0
+    latency_mean_us: float | None = None
+    latency_max_us: float | None = None
+    latency_percentiles_us: dict[float, float] = Field({})
+
+
+class ImportedFile(Part):
+    """A file that the trial was made of."""
+
+    name: str
+    format: str
 
 
 class Imported(Part):
-    """A trial as its log tells it: rates and percentiles as printed; there are no histograms."""
+    """A trial as its log tells it: rates and percentiles as printed; its intervals are in series.parquet."""
 
-    format: Literal["dyno-imported/1"] = "dyno-imported/1"
+    format: Literal["dyno-imported/2"] = "dyno-imported/2"
     tool: str
     tool_version: str | None
     source: str
@@ -36,13 +47,17 @@ class Imported(Part):
     problem: str | None
     transactions: int | None
     throughput_per_s: float | None
+    new_orders_per_min: float | None = None
+    rate_per_s: int | None = None
     measure_s: float | None
     errors: int | None
     latency_mean_us: float | None
     latency_max_us: float | None
     latency_percentile: int | None
     latency_percentile_us: float | None
-    intervals: list[ImportedInterval]
+    latency: str | None = None
+    transaction_types: list[ImportedType] = Field([])
+    beside: list[ImportedFile] = Field([])
 
 
 def read_imported(path: Path) -> Imported | None:

@@ -1,23 +1,39 @@
-"""An imported trial as the analysis needs it: rates as printed, no histograms, nothing of the host."""
+"""An imported trial as the analysis needs it: rates as printed, histograms only where the log has one."""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from dyno.errors import DynoError
-from dyno.findings.words import plural
-from dyno.record.imported import Imported, read_imported
+from dyno.findings.words import number, plural
+from dyno.record.histogram import decode_all, percentile_us
+from dyno.record.imported import FILE, Imported, read_imported
+from dyno.record.importers.logs import EMPTY
+from dyno.record.importers.series import MEASURE, WARMUP
+from dyno.record.series import SCHEMA
 from dyno.report.model import Mark, Metric, Series, TrialResult
+from dyno.report.series import UNITS
 from dyno.report.trial import TrialData
 from dyno.stats.steady import audit
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from dyno.record.manifest import OrderedTrial
     from dyno.record.run import Run
 
-_PERCENTILE_METRICS = {50: "latency_p50_us", 95: "latency_p95_us", 99: "latency_p99_us"}
-_MISSING_LOG = "the log is empty"
+    Key = tuple[str, str, str]
+
 _P99 = 99
+CPUS_MAX = 16
+"""CPUs that are drawn one by one; of more, a report shows the mean over all."""
+ALL = "all"
+THROUGHPUT = "throughput_per_s"
 
 
 def read_imported_trial(run: Run, entry: OrderedTrial) -> TrialData | None:
@@ -28,10 +44,13 @@ def read_imported_trial(run: Run, entry: OrderedTrial) -> TrialData | None:
     result = TrialResult.model_validate({"id": entry.trial, "block": entry.block, "status": "ok"})
     data = TrialData(result)
     try:
-        log = read_imported(run.layout.trial(entry.trial).path / "imported.json")
+        folder = run.layout.trial(entry.trial).path
+        log = read_imported(folder / FILE)
         if log is None:
             return None
         file = run.trial_file(entry.trial)
+        lines = _read_series(folder / "series.parquet")
+        data.latency = {ALL: decode_all([log.latency])} if log.latency else {}
     except ValueError:
         # Not the id of a trial: whoever reads measured trials says so.
         return None
@@ -41,26 +60,37 @@ def read_imported_trial(run: Run, entry: OrderedTrial) -> TrialData | None:
         result.status, result.hint = "invalid", error.hint
         return data
     data.server_version = file.server_version if file else None
-    if log.intervals:
-        data.series = _series(entry.trial, log)
-        result.series = entry.trial
+    data.series = _series(entry.trial, lines)
+    result.series = entry.trial if data.series else None
     if log.problem or log.throughput_per_s is None:
-        result.status = "missing" if log.problem == _MISSING_LOG else "failed"
+        result.status = "missing" if log.problem == EMPTY else "failed"
         result.reason = log.problem or "the log has no throughput"
+        data.latency = {}
         return data
     result.throughput_per_s = log.throughput_per_s
-    result.p99_us = log.latency_percentile_us if log.latency_percentile == _P99 else None
+    result.p99_us = _p99_us(log, data)
     result.retries = log.errors or 0
-    result.marks = _marks(log)
+    result.marks = _marks(log, lines)
     return data
 
 
-def _marks(log: Imported) -> list[Mark]:
-    marks = []
+def _p99_us(log: Imported, data: TrialData) -> float | None:
+    """From the printed histogram, else as printed where the tool printed just this percentile."""
+    if data.latency:
+        return percentile_us(data.latency[ALL], _P99)
+    return log.latency_percentile_us if log.latency_percentile == _P99 else None
+
+
+def _marks(log: Imported, lines: dict[Key, Line]) -> list[Mark]:
+    marks: list[Mark] = []
     if log.errors:
         text = f"{plural(log.errors, 'ignored error')} in {log.transactions or 0:,} transactions"
         marks.append(Mark(kind="errors", severity="info", text=text))
-    verdict = audit([each.throughput_per_s for each in log.intervals])
+    if log.rate_per_s:
+        text = f"offered {number(log.rate_per_s)} transactions/s: its throughput is no capacity"
+        marks.append(Mark(kind="host", severity="warn", text=text))
+    measured = lines.get((MEASURE, THROUGHPUT, ""))
+    verdict = audit(measured.values if measured else [])
     if verdict.reasons:
         marks.append(
             Mark(kind="steady", severity="warn", text=f"{verdict.state}: {'; '.join(verdict.reasons)}")
@@ -68,22 +98,83 @@ def _marks(log: Imported) -> list[Mark]:
     return marks
 
 
-def _series(trial: str, log: Imported) -> Series:
-    """Throughput, errors and the printed percentile, on the clock of the log."""
-    rows = log.intervals
-    metrics = [
-        Metric(metric="throughput_per_s", label="", unit="1/s", values=[r.throughput_per_s for r in rows])
-    ]
-    percentile = _PERCENTILE_METRICS.get(log.latency_percentile or 0)
-    if percentile and any(r.latency_us is not None for r in rows):
-        metrics.append(Metric(metric=percentile, label="", unit="us", values=[r.latency_us for r in rows]))
-    if any(r.errors_per_s is not None for r in rows):
-        metrics.append(
-            Metric(metric="errors_per_s", label="", unit="1/s", values=[r.errors_per_s for r in rows])
-        )
+@dataclass(frozen=True)
+class Line:
+    """One metric of one phase: times in s, ascending, and values."""
+
+    times: list[float]
+    values: list[float]
+
+
+def _read_series(path: Path) -> dict[Key, Line]:
+    """(phase, metric, label) → its samples, of the metrics that a report shows; empty without a file.
+
+    Raises:
+        DynoError: The file is damaged.
+    """
+    if not path.exists():
+        return {}
+    try:
+        table = pq.read_table(path, filters=[("metric", "in", list(UNITS))], schema=SCHEMA)
+    except (pa.ArrowException, OSError) as error:
+        raise DynoError(f"{path} cannot be read: {error}", hint="import the logs again") from None
+    frame = table.to_pandas()
+    return {
+        (str(phase), str(metric), str(label)): Line(rows["t_s"].to_list(), rows["value"].to_list())
+        for (phase, metric, label), rows in frame.groupby(["phase", "metric", "label"], sort=False)
+    }
+
+
+def _series(trial: str, lines: dict[Key, Line]) -> Series | None:
+    """All on the clock of the log's intervals; where it has none, on that of the host's monitors."""
+    shown = {key: line for key, line in lines.items() if _is_shown(key, lines)}
+    intervals = [line for (_, metric, label), line in shown.items() if (metric, label) == (THROUGHPUT, "")]
+    grid = sorted({t for line in intervals or shown.values() for t in line.times})
+    if not grid:
+        return None
+    placed: dict[tuple[str, str], list[float | None]] = {}
+    for (_, metric, label), line in shown.items():
+        values = placed.setdefault((metric, label), [None] * len(grid))
+        for t_s, value in zip(line.times, line.values, strict=True):
+            if (place := _nearest(grid, t_s)) is not None:
+                values[place] = value
+    order = {metric: place for place, metric in enumerate(UNITS)}
+    kept = [key for key, values in placed.items() if not key[1] or any(values)]
+    kept.sort(key=lambda key: order[key[0]])
     return Series(
         trial=trial,
-        t_s=[r.t_s for r in rows],
-        phases=[("measure", 0.0, rows[-1].t_s)],
-        metrics=metrics,
+        t_s=grid,
+        phases=_phases(grid),
+        metrics=[Metric(metric=m, label=label, unit=UNITS[m], values=placed[m, label]) for m, label in kept],
     )
+
+
+def _is_shown(key: Key, lines: dict[Key, Line]) -> bool:
+    """Whether a line is drawn: of many CPUs only their mean."""
+    phase, metric, label = key
+    if metric != "cpu_busy" or label == ALL or (phase, metric, ALL) not in lines:
+        return True
+    return sum(m == metric for _, m, _ in lines) <= CPUS_MAX + 1
+
+
+def _phases(grid: list[float]) -> list[tuple[str, float, float]]:
+    """Warm-up ends at 0, where the measured time begins."""
+    before = [t for t in grid if t <= 0]
+    phases: list[tuple[str, float, float]] = []
+    if before:
+        step = before[1] - before[0] if len(before) > 1 else 1.0
+        phases.append((WARMUP, before[0] - step, 0.0))
+    if grid[-1] > 0:
+        phases.append((MEASURE, 0.0, grid[-1]))
+    return phases
+
+
+def _nearest(grid: list[float], t_s: float) -> int | None:
+    """Index of the grid time nearest to `t_s`; None for a sample after the end: a monitor that ran on."""
+    after = bisect_left(grid, t_s)
+    if after == len(grid):
+        step = grid[-1] - grid[-2] if len(grid) > 1 else 1.0
+        return after - 1 if t_s <= grid[-1] + step / 2 else None
+    if after and t_s - grid[after - 1] < grid[after] - t_s:
+        return after - 1
+    return after

@@ -1,112 +1,165 @@
-"""Path patterns: what a log's path says of engine, tier, sessions and mode.
+"""Path patterns: what a file's path says of engine, tier, sessions and mode (docs/IMPORT.md, Layouts).
 
-A pattern is a path with fields in braces, matched against the end of the path:
-`{family}/{version}/{sessions}.txt`.
-A field takes one or more characters other than `/`, `sessions`, `tier` and `block` a number; `*` stands for
-any characters but `/`. Fields: `family`, `version`, `tier` (buffer pool, GiB), `sessions`, `workload` and
-`block`.
+A layout is one or several rules. A rule is a pattern, matched against the end of a path, and fields that it
+sets for every file it matches: `logs_ro/**/{family}/{version}/{sessions}.txt mode=read-only`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dyno.errors import DynoError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Mapping, Sequence
 
-FIELDS = ("family", "version", "tier", "sessions", "workload", "block")
-_WHOLE_NUMBERS = {"tier", "sessions", "block"}
-_PART = re.compile(r"\{(\w+)\}|\*|[^{}*]+")
+FIELDS: dict[str, str] = {
+    "family": "mysql, mariadb, percona, …",
+    "version": "of the engine, as 8.0.45",
+    "tier": "buffer pool: 2 (GiB), 512M, 12G",
+    "sessions": "number of connections",
+    "workload": "what ran",
+    "mode": "which form of it: read-only, over the network, …",
+    "block": "number of the repeat",
+    "kind": "what the file is: sysbench, iostat, vars, …; without it the content decides",
+}
+_WHOLE = r"[0-9]{1,6}"
+_SHAPES = {"sessions": _WHOLE, "block": _WHOLE, "tier": rf"{_WHOLE}[KMGT]?", "kind": r"[A-Za-z0-9_-]+"}
+_PART = re.compile(r"\{(\w+)\}|\*\*/|\*|[^{}*]+")
+_FIXED = re.compile(r"\s+(\w+)=(\S+)$")
 _FAMILIES = {"percona-server": "percona", "percona_server": "percona", "ps": "percona", "maria": "mariadb"}
+_PERCONA_FILES = ("Tier{tier}G_*_{sessions}th.{kind}.txt", "Tier{tier}G.{kind}.txt")
+_PERCONA_MODES = {
+    "benchmark_remote_logs_read_only/**/": "ro-network",
+    "benchmark_remote_logs/**/": "rw-network",
+    "benchmark_logs_read_only/**/": "ro-local",
+    "": "rw-local",
+}
+PRESETS: dict[str, tuple[str, ...]] = {
+    "percona-2026": tuple(
+        f"{folder}{{family}}/{{version}}/{file} mode={mode}"
+        for folder, mode in _PERCONA_MODES.items()
+        for file in _PERCONA_FILES
+    )
+}
+"""Name → rules. `percona-2026`: the folder says the mode; file names say RW in all of them."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One pattern with the fields that it sets by itself."""
+
+    pattern: str
+    expression: re.Pattern[str]
+    fixed: dict[str, str]
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a collection of logs is laid out.
+    """How a collection of files is laid out.
 
     Attributes:
-        pattern: Of the logs.
-        variables: Pattern of the files with SHOW VARIABLES (`name<tab>value`), with the same fields, or None.
-        workloads: (part of a folder's name, workload): the first that some folder of the path contains names
-            the workload; a file's own name may say otherwise and is not asked.
-        workload: Workload of all other logs, unless the pattern has one.
+        rules: The first that matches a path counts.
+        given: Fields for all files that the path does not say.
     """
 
-    pattern: str
-    variables: str | None = None
-    workloads: tuple[tuple[str, str], ...] = field(default=())
-    workload: str = "sysbench"
+    rules: tuple[Rule, ...]
+    given: dict[str, str]
 
     def match(self, path: Path) -> dict[str, str] | None:
-        """The fields that the path gives, `workload` always among them; None where it does not match."""
-        found = compiled(self.pattern).search(path.as_posix())
-        if not found:
-            return None
-        fields = found.groupdict()
-        folder = path.parent.as_posix()
-        named = next((workload for part, workload in self.workloads if part in folder), self.workload)
-        fields.setdefault("workload", named)
-        fields["family"] = _FAMILIES.get(fields.get("family", "").lower(), fields.get("family", "").lower())
-        return fields
+        """The fields of a path, as far as they are known; None where no rule matches."""
+        text = path.as_posix()
+        for rule in self.rules:
+            if found := rule.expression.search(text):
+                fields = {**self.given, **rule.fixed, **found.groupdict()}
+                return {name: _normal(name, value) for name, value in fields.items()}
+        return None
+
+    def __str__(self) -> str:
+        return " or ".join(repr(rule.pattern) for rule in self.rules)
 
 
-PRESETS = {
-    "percona-2026": Layout(
-        pattern="{family}/{version}/Tier{tier}G_*_{sessions}th.sysbench.txt",
-        variables="{family}/{version}/Tier{tier}G.vars.txt",
-        workloads=(
-            ("benchmark_remote_logs_read_only", "ro-network"),
-            ("benchmark_remote_logs", "rw-network"),
-            ("benchmark_logs_read_only", "ro-local"),
-        ),
-        workload="rw-local",
-    )
-}
-
-
-def layout_of(text: str) -> Layout:
-    """A preset by its name, or a pattern as given.
+def layout_of(texts: Sequence[str], given: Mapping[str, str] | None = None) -> Layout:
+    """Presets by name, rules, or files with one rule a line; none at all: every file, all said by `given`.
 
     Raises:
-        DynoError: Neither: no such preset, or a pattern without the fields that tell trials apart.
+        DynoError: No such preset, a text that is no rule, or engines that nothing tells apart.
     """
-    if text in PRESETS:
-        return PRESETS[text]
-    if "{" not in text:
-        raise DynoError(
-            f"there is no layout {text!r}",
-            hint=f"presets: {', '.join(PRESETS)}; or a pattern: '{{family}}/{{version}}/{{sessions}}.txt'",
-        )
-    compiled(text)
-    return Layout(text)
+    known = dict(given or {})
+    rules = tuple(rule_of(text) for each in texts or ["*"] for text in _expanded(each))
+    for rule in rules:
+        said = {*known, *rule.fixed, *rule.expression.groupindex}
+        if missing := [name for name in ("family", "version") if name not in said]:
+            raise DynoError(
+                f"nothing says the {' and '.join(missing)} of the engine for files like {rule.pattern!r}",
+                hint="put {family} and {version} into --layout, or say --family and --version",
+            )
+    return Layout(rules, known)
 
 
-def compiled(pattern: str) -> re.Pattern[str]:
-    """The pattern as a regular expression for the end of a path.
+def rule_of(text: str) -> Rule:
+    """One rule from its text.
 
     Raises:
-        DynoError: An unknown field, one used twice, a brace without its other, or no family or version.
+        DynoError: An unknown field, one used twice, or a brace without its other.
     """
-    parts, used = [], []
+    pattern, fixed = text.strip(), dict[str, str]()
+    while found := _FIXED.search(pattern):
+        fixed[found[1]] = found[2]
+        pattern = pattern[: found.start()]
+    parts: list[str] = []
+    used = [*fixed]
     at = 0
     for part in _PART.finditer(pattern):
         if part.start() != at:
             break
         at = part.end()
-        name = part[1]
-        if name:
+        if name := part[1]:
             used.append(name)
-            parts.append(f"(?P<{name}>{'[0-9]{1,6}' if name in _WHOLE_NUMBERS else '[^/]+'})")
+            parts.append(f"(?P<{name}>{_SHAPES.get(name, '[^/]+')})")
         else:
-            parts.append("[^/]*" if part[0] == "*" else re.escape(part[0]))
+            parts.append({"*": "[^/]*", "**/": "(?:[^/]+/)*"}.get(part[0]) or re.escape(part[0]))
     wrong = [name for name in used if name not in FIELDS]
-    hint = f"fields: {', '.join(FIELDS)}; each once; {{family}} and {{version}} are needed"
-    if at != len(pattern) or wrong or len(set(used)) != len(used):
-        raise DynoError(f"the layout {pattern!r} is not a pattern", hint=hint)
-    if not {"family", "version"} <= set(used):
-        raise DynoError(f"the layout {pattern!r} does not say which engine a log is of", hint=hint)
-    return re.compile(rf"(?:^|/){''.join(parts)}$")
+    if at != len(pattern) or not pattern or wrong or len(set(used)) != len(used):
+        raise DynoError(
+            f"{text!r} is no rule of a layout" + (f": there is no field {wrong[0]!r}" if wrong else ""),
+            hint=f"fields, each once: {', '.join(FIELDS)}; `**/` stands for folders, `*` for all but `/`",
+        )
+    return Rule(pattern, re.compile(rf"(?:^|/){''.join(parts)}$"), fixed)
+
+
+def _expanded(text: str) -> Sequence[str]:
+    """The rules that a word on the command line stands for."""
+    if text in PRESETS:
+        return PRESETS[text]
+    file = Path(text)
+    if "{" not in text and file.is_file():
+        try:
+            lines = [line.strip() for line in file.read_text("utf-8").splitlines()]
+        except (OSError, UnicodeDecodeError) as error:
+            raise DynoError(
+                f"cannot read the layout {text}: {error}", hint="it has one rule a line"
+            ) from None
+        if rules := [line for line in lines if line and not line.startswith("#")]:
+            return rules
+        raise DynoError(f"the layout {text} has no rule", hint="it has one rule a line, as in docs/IMPORT.md")
+    if "{" not in text and "*" not in text:
+        raise DynoError(
+            f"there is no layout {text!r}",
+            hint=f"presets: {', '.join(PRESETS)}; or a pattern: '{{family}}/{{version}}/{{sessions}}.txt'",
+        )
+    return [text]
+
+
+def _normal(name: str, value: str) -> str:
+    """A field's value in the one spelling that files are compared by."""
+    if name == "family":
+        return _FAMILIES.get(value.lower(), value.lower())
+    if name in {"sessions", "block"}:
+        return str(int(value))
+    if name == "tier":
+        return value.removesuffix("G").lstrip("0") or "0"
+    return value

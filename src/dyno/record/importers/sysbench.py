@@ -1,97 +1,36 @@
-"""sysbench logs of every dialect: 0.4.12, both 0.5, 1.0, 1.1; intervals as text, CSV or JSON.
-
-A parser never raises on what a log says: whatever is missing or contradicts itself becomes `Log.problem`.
-"""
+"""sysbench logs of every dialect: 0.4.12, both 0.5, 1.0, 1.1; intervals as text, CSV or JSON."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from dyno.record.importers.logs import Interval, Log, stop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_N = r"(\d+(?:\.\d+)?)"
-# Widths are bounded so that a hostile line of digits stays a float.
+# Widths are bounded so that a hostile line of digits stays a finite number.
+_N = r"(\d{1,15}(?:\.\d{1,9})?)"
+_I = r"(\d{1,9})"
 _INTERVAL_1 = re.compile(
-    rf"\[\s*{_N}s ?\] thds: (\d+) (?:tps|eps): {_N}(?: qps: {_N} \(r/w/o: {_N}/{_N}/{_N}\))?"
-    rf" lat \(ms,(\d+)%\): {_N}(?: err/s:? {_N} reconn/s: {_N})?\s*"
+    rf"\[\s*{_N}s ?\] thds: {_I} (?:tps|eps): {_N}(?: qps: {_N} \(r/w/o: {_N}/{_N}/{_N}\))?"
+    rf" lat \(ms,{_I}%\): {_N}(?: err/s:? {_N} reconn/s: {_N})?\s*"
 )
 _INTERVAL_05 = re.compile(
-    rf"\[\s*{_N}s\] threads: (\d+), tps: {_N}, reads(?:/s)?: {_N}, writes(?:/s)?: {_N},"
-    rf" response time: {_N}ms \((\d+)%\)(?:, errors: {_N}, reconnects:\s+{_N})?\s*"
+    rf"\[\s*{_N}s\] threads: {_I}, tps: {_N}, reads(?:/s)?: {_N}, writes(?:/s)?: {_N},"
+    rf" response time: {_N}ms \({_I}%\)(?:, errors: {_N}, reconnects:\s+{_N})?\s*"
 )
-_CSV = re.compile(rf"{_N},(\d+),{_N},{_N},{_N},{_N},{_N},{_N},{_N},{_N}\s*")
-_RATE = re.compile(rf"(\d+)\s+\({_N} per sec\.\)")
+_CSV = re.compile(rf"{_N},{_I},{_N},{_N},{_N},{_N},{_N},{_N},{_N},{_N}\s*")
+_RATE = re.compile(rf"(\d{{1,15}})\s+\({_N} per sec\.\)")
 _VERSION = re.compile(r"sysbench v?(\d+\.\d+(?:\.\d+)?)\b")
-_PERCENTILE = re.compile(r"(?:approx\.\s+)?(\d+)(?:th)? percentile")
+_PERCENTILE = re.compile(rf"(?:approx\.\s+)?{_I}(?:th)? percentile")
 _SECONDS = re.compile(rf"{_N}s")
 _MILLISECONDS = re.compile(rf"{_N}(?:ms)?")
+_HISTOGRAM = re.compile(rf"{_N}\s+\|\**\s+(\d{{1,15}})")
 _JSON_LINES_MAX = 64
 """A JSON interval is 17 lines; one that never closes is not read on for ever."""
-
-RATE_TOLERANCE = 0.01
-"""Relative difference of printed rate and count ÷ time from which on a summary contradicts itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """One interval report: rates per second, latency percentile in ms as printed; None: not printed."""
-
-    t_s: float
-    threads: int
-    tps: float
-    qps: float | None = None
-    latency_ms: float | None = None
-    errors_per_s: float | None = None
-    reconnects_per_s: float | None = None
-
-
-@dataclass
-class Log:
-    """What one log says. Everything is None until the log has said it."""
-
-    version: str | None = None
-    threads: int | None = None
-    warmup_s: int | None = None
-    rate_per_s: int | None = None
-    warmup: list[Interval] = field(default_factory=list)
-    intervals: list[Interval] = field(default_factory=list)
-    percentile: int | None = None
-    transactions: int | None = None
-    throughput_per_s: float | None = None
-    queries: int | None = None
-    ignored_errors: int | None = None
-    reconnects: int | None = None
-    total_time_s: float | None = None
-    latency_min_ms: float | None = None
-    latency_mean_ms: float | None = None
-    latency_max_ms: float | None = None
-    latency_percentile_ms: float | None = None
-    fatal: str | None = None
-    lines: int = 0
-
-    @property
-    def problem(self) -> str | None:
-        """Why this log is no result, or None where it is one."""
-        if self.lines == 0:
-            return "the log is empty"
-        if self.fatal:
-            return f"sysbench stopped: {self.fatal}"
-        if self.throughput_per_s is None or self.transactions is None or self.total_time_s is None:
-            last = f"no summary after {self.intervals[-1].t_s:g} s" if self.intervals else None
-            return f"the log is cut short: {last}" if last else "the log has neither intervals nor a summary"
-        if self.transactions == 0 or self.total_time_s <= 0:
-            return "no transaction ended"
-        rate = self.transactions / self.total_time_s
-        if abs(rate - self.throughput_per_s) > RATE_TOLERANCE * rate + 0.005:
-            return (
-                f"the summary contradicts itself: {self.transactions:,} transactions in"
-                f" {self.total_time_s:g} s are {rate:.2f} per second, it prints {self.throughput_per_s:.2f}"
-            )
-        return None
 
 
 def parse(lines: Iterable[str]) -> Log:
@@ -122,10 +61,10 @@ class _Reader:
         self.log.lines += 1
         if self._depth or text.startswith("{"):
             self._json_line(text)
-        elif text[0].isdigit() and self._csv(text):
+        elif text[0].isdigit() and self._digits(text):
             pass
         elif text.startswith("FATAL"):
-            self.log.fatal = self.log.fatal or text.partition(":")[2].strip()[:500] or text
+            stop(self.log, text.partition(":")[2] or text)
         elif text.startswith("Warming up"):
             self._warming = True
         elif text.startswith("Threads started"):
@@ -171,9 +110,13 @@ class _Reader:
         elif "Checkpoint report" in line:
             self._checkpoint = True
 
-    def _csv(self, text: str) -> bool:
-        found = _CSV.fullmatch(text)
-        if found:
+    def _digits(self, text: str) -> bool:
+        """A CSV interval, or a row of the histogram."""
+        if found := _HISTOGRAM.fullmatch(text):
+            if not self._checkpoint:
+                self.log.histogram.append((float(found[1]), int(found[2])))
+            return True
+        if found := _CSV.fullmatch(text):
             t, threads, tps, qps, _, _, _, latency, errors, reconnects = found.groups()
             self._add(
                 Interval(
@@ -206,6 +149,8 @@ class _Reader:
             # A checkpoint repeats the whole block; only the last block, at the end, is the summary.
             self._checkpoint = not name.startswith("execution time")
             return
+        if name == "transactions":
+            self.log.results += 1
         action = _NAMED.get(name)
         if action:
             action(self.log, value)
