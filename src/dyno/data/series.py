@@ -8,11 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dyno.errors import DynoError
-from dyno.record.imported import read_imported
 from dyno.record.series import MICROSECONDS_PER_S, SCHEMA, samples
 
 if TYPE_CHECKING:
-    from dyno.record.imported import Imported
     from dyno.record.manifest import OrderedTrial
     from dyno.record.run import Run
 
@@ -26,7 +24,7 @@ def series(run: Run) -> Arrow:
     """The series of a run, in the columns of `dyno.data.tables.SERIES` but the run's own.
 
     A trial that left no samples has no rows. Read are the Parquet files; where one is not there (the trial
-    failed, or was imported), the record itself as far as it is whole.
+    failed), the record itself as far as it is whole.
     """
     parts = [_with_names(entry, _trial(run, entry.trial)) for entry in run.manifest.order]
     return pa.concat_tables(parts).unify_dictionaries()
@@ -37,8 +35,7 @@ def _trial(run: Run, trial: str) -> Arrow:
     try:
         if layout.series.is_file():
             return pq.read_table(layout.series, schema=SCHEMA)
-        imported = read_imported(layout.path / "imported.json")
-        return _of_imported(imported) if imported is not None else _of_record(run, trial)
+        return _of_record(run, trial)
     except (DynoError, OSError, pa.ArrowException):
         # What is wrong with a trial is in its row of `trials`; here it has no samples.
         return SCHEMA.empty_table()
@@ -50,30 +47,6 @@ def _of_record(run: Run, trial: str) -> Arrow:
         {
             "t_s": [row.t_us / MICROSECONDS_PER_S for row in rows],
             **{name: [getattr(row, name) for row in rows] for name in ("phase", "metric", "label", "value")},
-        },
-        schema=SCHEMA,
-    )
-
-
-def _of_imported(log: Imported) -> Arrow:
-    percentile = f"latency_p{log.latency_percentile}_us"
-    rows = [
-        (each.t_s, metric, value)
-        for each in log.intervals
-        for metric, value in (
-            ("throughput_per_s", each.throughput_per_s),
-            (percentile, each.latency_us),
-            ("errors_per_s", each.errors_per_s),
-        )
-        if value is not None
-    ]
-    return pa.table(
-        {
-            "t_s": [t_s for t_s, _, _ in rows],
-            "phase": ["measure"] * len(rows),
-            "metric": [metric for _, metric, _ in rows],
-            "label": [""] * len(rows),
-            "value": [value for _, _, value in rows],
         },
         schema=SCHEMA,
     )
