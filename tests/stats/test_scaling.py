@@ -13,7 +13,7 @@ from dyno.stats.scaling import ScalingFit, ScalingRefusal, fit_scaling
 
 LEVELS = np.asarray([1.0, 4, 16, 32, 64, 128, 256, 512])
 SDM91 = {1: 64.9, 18: 995.9, 36: 1652.4, 72: 1853.2, 108: 1828.9, 144: 1775.0, 216: 1702.2}
-"""SPEC SDM91 on a Sun SPARCcenter 2000, scripts/h by users: Gunther (2007), table 5.1; `specsdm91` of R's usl."""
+"""SPEC SDM91 on a SPARCcenter 2000, scripts/h by users: Gunther (2007); `specsdm91` of R's package usl."""
 
 
 def usl(n: np.ndarray, gamma: float, alpha: float, beta: float) -> np.ndarray:
@@ -60,7 +60,7 @@ def test_unit_of_throughput_does_not_matter() -> None:
 
 
 def test_sdm91() -> None:
-    """Gunther (2007) and R's usl have the peak at 96 users and 1,884 scripts/h; they fit absolute residuals."""
+    """Gunther (2007) and R's usl, by absolute residuals: the peak at 96 users, 1,884 scripts/h."""
     fit = fitted(once(list(SDM91), list(SDM91.values())))
     assert fit.peak_sessions is not None
     assert fit.peak_throughput is not None

@@ -10,6 +10,7 @@ from dyno.stats.equivalence import Equivalence, equivalence, equivalence_paired,
 from dyno.stats.estimate import Estimate, mean_interval
 from dyno.stats.generator import GeneratorUse, generator_limits, generator_reason, generator_use
 from dyno.stats.geometric import geometric_mean, geometric_mean_ratio
+from dyno.stats.knees import Border, Knee, find_knees
 from dyno.stats.power import (
     Design,
     detectable_effect,
@@ -20,14 +21,19 @@ from dyno.stats.power import (
     trials_needed,
 )
 from dyno.stats.ranks import RankTest, hodges_lehmann, hodges_lehmann_ratio, mann_whitney
+from dyno.stats.scaling import ScalingFit, ScalingRefusal, fit_scaling
 
 __all__ = [
+    "Border",
     "Comparison",
     "Design",
     "Equivalence",
     "Estimate",
     "GeneratorUse",
+    "Knee",
     "RankTest",
+    "ScalingFit",
+    "ScalingRefusal",
     "Verdict",
     "compare",
     "detectable_effect",
@@ -36,6 +42,8 @@ __all__ = [
     "equivalence_power",
     "equivalence_trials_needed",
     "equivalence_unpaired",
+    "find_knees",
+    "fit_scaling",
     "generator_limits",
     "generator_reason",
     "generator_use",
