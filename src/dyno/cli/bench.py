@@ -102,7 +102,7 @@ def bench(  # noqa: PLR0917 (typer passes options by name)
 
     if (engine is None) == (target is None):
         raise typer.BadParameter("name either --engine or --target")
-    options = _pairs("-o", option)
+    options = named_values("-o", option)
     options |= {
         name: value for name, value in (("tables", tables), ("table_size", table_size)) if value is not None
     }
@@ -116,7 +116,7 @@ def bench(  # noqa: PLR0917 (typer passes options by name)
             "plan": {"name": f"bench-{workload}", "title": f"{workload} on {engine or target}", "seed": seed},
             "engines": [entry],
             "settings": ({"tls": True} if engine and tls not in {None, "off"} else {})
-            | _pairs("--set", setting),
+            | named_values("--set", setting),
             "workloads": [{"name": workload, "options": options, "statement_mode": statement_mode}],
             "connection": _connection(tls, tls_ca, compression, isolation),
             "load": _load(sessions, rate, {"arrivals": arrivals, "connections": connections}),
@@ -161,7 +161,7 @@ def _numbers(flag: str, text: str, kind: type[int | float]) -> list[int | float]
         ) from None
 
 
-def _pairs(flag: str, pairs: list[str]) -> dict[str, Any]:
+def named_values(flag: str, pairs: list[str]) -> dict[str, Any]:
     """`NAME=VALUE` texts as a table; numbers and booleans become what they look like."""
     table: dict[str, Any] = {}
     for pair in pairs:

@@ -157,7 +157,7 @@ def shell(
     ] = None,
 ) -> None:
     """Open the engine's own client on a running server; what follows `--` goes to the client."""
-    record = _running(name)
+    record = running(name)
     # Clients of 11.8 and later insist on TLS, which a Unix socket does not need.
     tls = ["--skip-ssl"] if record.engine.startswith("mariadb") else []
     command = [
@@ -312,12 +312,17 @@ def _stop(name: str, *, purge: bool) -> dict[str, Any]:
     return row | {"text": f"{ended}; {kept}"}
 
 
-def _running(name: str | None) -> Record:
-    running = [record for record in registry.records() if record.process() is not None]
-    chosen = [record for record in running if name in (None, record.name)]
+def running(name: str | None) -> Record:
+    """The running server of that name; without one, the only server that runs.
+
+    Raises:
+        DynoError: There is none, or not exactly one.
+    """
+    alive = [record for record in registry.records() if record.process() is not None]
+    chosen = [record for record in alive if name in (None, record.name)]
     if len(chosen) == 1:
         return chosen[0]
-    shown = ", ".join(record.name for record in running) or "none"
+    shown = ", ".join(record.name for record in alive) or "none"
     problem = f"no server {name!r} is running" if name else "there is not exactly one running server"
     raise DynoError(problem, hint=f"running servers: {shown}; `dyno engines start` starts one")
 

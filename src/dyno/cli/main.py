@@ -12,6 +12,8 @@ import typer
 from dyno import __version__
 from dyno.cli import console, engines, report
 from dyno.cli.bench import bench
+from dyno.cli.check import check
+from dyno.cli.compare import compare
 from dyno.cli.doctor import doctor
 from dyno.cli.import_ import import_
 from dyno.cli.run import run
@@ -54,10 +56,12 @@ app = typer.Typer(
 )
 app.command("run")(run)
 app.command("bench")(bench)
+app.command("check")(check)
 app.command("report")(report.report)
 app.command("show")(report.show)
 app.command("import")(import_)
 app.command("tables")(tables)
+app.command("compare")(compare)
 app.command("sql")(sql)
 app.add_typer(engines.app, name="engines")
 app.command("doctor")(doctor)

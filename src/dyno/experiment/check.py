@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dyno.errors import DynoError
+from dyno.experiment.rig import Rig, find_rig
 from dyno.experiment.spec import data_spec
 from dyno.record.layout import write_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Any
 
-    from dyno.experiment.rig import Rig
     from dyno.plan.resolved import ResolvedConnection, ResolvedWorkload
+    from dyno.plan.schema import OptionValue
     from dyno.record.checked import Checked, Counts
     from dyno.record.layout import TrialLayout
     from dyno.record.stream import Stream
@@ -51,6 +53,27 @@ class Checker:
         spec = trial.check(when, "spec.json")
         write_json(spec, data_spec(self.workload, target, self.seed, [], self.connection))
         return self.rig.check(spec, trial.check(when, "log"), trial.check(when, "json"))
+
+
+def check_server(
+    workload: str, options: dict[str, OptionValue], target: dict[str, Any], folder: Path, *, limit_s: float
+) -> Checked:
+    """Check the data on any server, outside a run.
+
+    Args:
+        workload: Its name.
+        options: Its options; those that are not named have the rig's defaults.
+        target: How to reach the server (`target` of spec.json).
+        folder: Where the rig's files go.
+        limit_s: Seconds that the server may spend on one condition.
+
+    Raises:
+        DynoError: The conditions cannot be asked: no such tables, no connection, no such option.
+    """
+    spec = folder / "check.spec.json"
+    work = {"name": workload, "options": options}
+    write_json(spec, {"format": "dyno-spec/1", "target": target, "workload": work})
+    return Rig(find_rig()).check(spec, folder / "check.log", folder / "check.json", limit_s=limit_s)
 
 
 def complaint(checked: Checked, when: str) -> str | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from dyno.engines import EngineSpec, Installed, Store, find, install
 from dyno.errors import DynoError
 from dyno.experiment.installed import InstalledStand
+from dyno.experiment.stand import Stand
 from dyno.experiment.target import Address, TargetStand, look_at
 from dyno.plan import names
 from dyno.plan.complain import PlanError
@@ -17,7 +18,6 @@ from dyno.plan.resolve import resolve_connection
 from dyno.plan.resolved import MissingEngine, Package, ResolvedConnection, ResolvedEngine, ResolvedPlan
 
 if TYPE_CHECKING:
-    from dyno.experiment.stand import Stand
     from dyno.plan.schema import EngineEntry, Plan
 
 Say = Callable[[str], None]
