@@ -1,4 +1,4 @@
-"""Hatchling hook: put the rig's binary and the report page into the wheel.
+"""Hatchling hook: put the rig's binary, the report page and the published figures into the wheel.
 
 The wheel is the way users install Dyno: `pip install` gives them `dyno` and `dyno-rig` side by side,
 as ruff and uv ship theirs. Run `make wheel`, which builds both parts first.
@@ -31,3 +31,4 @@ class WheelWithRig(BuildHookInterface):
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
         build_data["shared_scripts"][str(rig)] = "dyno-rig"
+        build_data["force_include"][str(root / "datasets")] = "dyno/datasets"

@@ -1,4 +1,5 @@
-# ruff: noqa: PLC0415 - the analysis is imported when it is needed (scipy takes most of a second)
+# ruff: noqa: PLC0415, D301 - the analysis is imported when it is needed (scipy takes most of a second); a
+# backspace in a docstring keeps the lines of an example apart.
 """`dyno tables`: a run or a dataset in the form of the published studies."""
 
 from __future__ import annotations
@@ -12,27 +13,45 @@ from dyno.cli import console
 from dyno.cli.report import AsJson, RunsDir, print_table
 from dyno.errors import DynoError
 from dyno.record.run import RUNS, find_run, open_run
+from dyno.studies.run import StudiedRun
 
 if TYPE_CHECKING:
     from dyno.report.model import Table
-    from dyno.studies.ecosystem import Key
 
-GIB = 2**30
+DEFAULT_STUDY = "001"
 
 
 def tables(
     source: Annotated[
-        str, typer.Argument(metavar="RUN|CSV", help="A run, or a file of datasets/ with published figures.")
-    ],
+        str | None,
+        typer.Argument(
+            metavar="RUN|CSV",
+            help="A run, or a file of datasets/. Without it: the figures that the study published.",
+            show_default=False,
+        ),
+    ] = None,
+    study: Annotated[
+        str | None,
+        typer.Option(
+            "--study",
+            help="The form: 000 ratios between engines and by cores; 001 TPS by memory tier, version"
+            " progressions, differences above 5 %; 002 NOPM and TPM by virtual users; 003 queries/s, mean"
+            " and 99 % by mix; 004 NOTPM, variant against variant. Default for a run: 001.",
+        ),
+    ] = None,
     runs_dir: RunsDir = RUNS,
     as_json: AsJson = False,
 ) -> None:
     """Print a run, or published figures, in the form of the studies' own tables.
 
-    A run gives the tables of the 2026 ecosystem report: TPS by threads for each memory tier, version
-    progressions, and every difference above 5 %. A cell without a number says "missing".
+    \b
+      dyno tables --study 000            what study 000 published: a performance advantage is a ratio
+      dyno tables latest --study 003     your run in study 003's form
+      dyno tables runs/percona-2026      imported logs as tables 6.1.1 to 6.1.6 of study 001
+
+    "missing" is a cell that was run and gave no number, "*" one that was not tested.
     """
-    made = _tables(source, runs_dir)
+    made = _tables(source, study, runs_dir)
     if as_json:
         console.print_json([each.model_dump(mode="json") for each in made])
         return
@@ -40,32 +59,26 @@ def tables(
         print_table(each)
 
 
-def _tables(source: str, runs_dir: Path) -> list[Table]:
-    from dyno.studies import ecosystem
-    from dyno.studies.datasets import tables_of
+def _tables(source: str | None, study: str | None, runs_dir: Path) -> list[Table]:
+    from dyno.studies.datasets import OF_RUN, STUDIES, dataset, tables_of
 
+    if study is not None and study not in STUDIES:
+        raise DynoError(f"there is no study {study!r}", hint=f"studies: {', '.join(STUDIES)}")
+    if source is None:
+        if study is None:
+            raise DynoError(
+                "nothing to print", hint="name a run, a file of datasets/, or a study: --study 001"
+            )
+        return tables_of(dataset(study))
     if source.endswith(".csv"):
         return tables_of(Path(source))
-    made = ecosystem.tables(_figures(find_run(source, runs_dir)))
-    if not made:
-        raise DynoError(
-            f"{source} has none of the scenarios {', '.join(ecosystem.SCENARIOS)}",
-            hint="`dyno show` prints the tables of any run",
-        )
-    return made
+    return OF_RUN[study or DEFAULT_STUDY](studied(find_run(source, runs_dir)))
 
 
-def _figures(path: Path) -> dict[Key, float | None]:
-    """Mean throughput of each cell; None where no trial gave a number."""
+def studied(path: Path) -> StudiedRun:
+    """Analyse a run for the forms of the studies."""
     from dyno.report.analysis import analyse
-    from dyno.studies.ecosystem import Key
 
     run = open_run(path)
     pools = {each.id: each.requested.get("buffer_pool") for each in run.manifest.settings}
-    sessions = {each.id: each.sessions or 0 for each in run.manifest.loads}
-    return {
-        Key(cell.workload, (pools[cell.settings] or 0) // GIB, cell.engine, sessions[cell.load]): (
-            cell.throughput_per_s.value if cell.throughput_per_s else None
-        )
-        for cell in analyse(run).cells
-    }
+    return StudiedRun(analyse(run), {name: size for name, size in pools.items() if isinstance(size, int)})

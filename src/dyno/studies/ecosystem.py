@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dyno.errors import DynoError
 from dyno.report.model import Table
+from dyno.studies.run import throughput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from dyno.studies.run import StudiedRun
 
 MISSING = "missing"
 MARK_PERCENT = 5.0
@@ -19,9 +23,13 @@ SCENARIOS = {
     "rw-local": ("6.1", "Read-Write", "RW", "Local"),
     "ro-local": ("6.2", "Read-Only", "RO", "Local"),
     "rw-network": ("6.3", "Read-Write", "RW", "Network"),
+    "ro-network": ("6.4", "Read-Only", "RO", "Network"),
 }
+"""Scenario → section, mode in long and short, place; the report itself has no section 6.4."""
+
 TIERS = (32, 12, 2)
 PROGRESSION_TIER = 32
+GIB = 2**30
 
 
 @dataclass(frozen=True, order=True)
@@ -32,6 +40,52 @@ class Key:
     tier: int
     engine: str
     threads: int
+
+
+def of_rows(rows: list[dict[str, str]]) -> list[Table]:
+    """The report's tables from its published figures."""
+    return tables(
+        {
+            Key(r["scenario"], int(r["buffer_pool_gib"]), engine_id(r["engine"]), int(r["sessions"])): float(
+                r["value"]
+            )
+            if r["value"]
+            else None
+            for r in rows
+        }
+    )
+
+
+def of_run(run: StudiedRun) -> list[Table]:
+    """A run's tables in the report's form.
+
+    Raises:
+        DynoError: None of its workloads is one of the report's scenarios.
+    """
+    sessions = {load.id: int(load.x) for load in run.levels()}
+    made = tables(
+        {
+            Key(
+                cell.workload,
+                run.buffer_pools.get(cell.settings, 0) // GIB,
+                cell.engine,
+                sessions[cell.load],
+            ): throughput(cell)
+            for cell in run.analysis.cells
+            if cell.load in sessions
+        }
+    )
+    if not made:
+        raise DynoError(
+            f"{run.analysis.run} has none of the scenarios {', '.join(SCENARIOS)}",
+            hint="`dyno show` prints the tables of any run, `--study` those in another study's form",
+        )
+    return made
+
+
+def engine_id(name: str) -> str:
+    """The id that an imported run has for an engine that the report calls "MySQL 8.0": `mysql-8.0`."""
+    return name.lower().replace(" ", "-")
 
 
 def tables(figures: Mapping[Key, float | None]) -> list[Table]:
