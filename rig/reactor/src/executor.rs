@@ -162,6 +162,8 @@ impl Core {
     fn spawn(&self, task: BoxedTask) {
         let mut tasks = self.tasks.borrow_mut();
         let id = tasks.insert(task);
+        // each task sleeps once at a time; the root and the sweep do so beside them
+        self.timers.borrow_mut().reserve(tasks.slots.len() + 2);
         tasks.wake(id);
     }
 

@@ -1,5 +1,5 @@
 //! The deadlines of sleeping tasks: a binary heap that knows where each entry is, so that a cancelled sleep leaves at
-//! once. Nothing is allocated once the heap has reached its working size.
+//! once. Nothing is allocated within the room reserved.
 
 use crate::executor::TaskId;
 
@@ -32,6 +32,13 @@ impl Timers {
     /// The earliest deadline.
     pub(crate) fn next_ns(&self) -> Option<u64> {
         self.heap.first().map(|entry| entry.deadline_ns)
+    }
+
+    /// Make room for `count` entries at once.
+    pub(crate) fn reserve(&mut self, count: usize) {
+        self.heap.reserve(count.saturating_sub(self.heap.len()));
+        self.slots.reserve(count.saturating_sub(self.slots.len()));
+        self.free.reserve(count.saturating_sub(self.free.len()));
     }
 
     /// Wake `task` when `deadline_ns` is reached. The key must be given back by [`Timers::remove`].

@@ -14,14 +14,39 @@ pub const HEADER_BYTES: usize = 4;
 /// The longest payload of one packet; a payload this long continues in the next packet.
 pub const PART_BYTES_MAX: usize = 0xff_ffff;
 
-const CAPACITY_BYTES_FIRST: usize = 4 * 1024;
-/// A buffer that keeps being filled to the brim grows up to here; beyond, only for a packet that needs it.
-const CAPACITY_BYTES_EAGER: usize = 64 * 1024;
+/// Holds the answer of any statement of our workloads, so that no buffer grows while measuring; beyond, a buffer grows
+/// for a packet that needs it. Pages of it that nothing was ever read into take no memory.
+const CAPACITY_BYTES: usize = 32 * 1024;
+
+/// The storage of a thread's buffers. The last one to come is the first to go: it is still in the CPU's cache, so
+/// thousands of connections take turns in one piece of memory instead of each missing the cache in its own.
+#[derive(Default)]
+struct Resting {
+    /// Storage that no packet needs just now.
+    storage: Vec<Vec<u8>>,
+    /// Buffers that live: there is storage for each, so that none is made while measuring, and room for all to rest.
+    buffers: usize,
+}
+
+impl Resting {
+    fn join(&mut self) -> Vec<u8> {
+        self.buffers += 1;
+        self.storage
+            .reserve(self.buffers.saturating_sub(self.storage.len()));
+        vec![0; CAPACITY_BYTES]
+    }
+
+    /// `own` is the storage of the buffer that leaves, empty when it rests here.
+    fn leave(&mut self, own: &[u8]) {
+        self.buffers = self.buffers.saturating_sub(1);
+        if own.is_empty() {
+            self.storage.pop();
+        }
+    }
+}
 
 thread_local! {
-    /// Storage that no packet needs just now. The last one to come is the first to go: it is still in the CPU's cache,
-    /// so thousands of connections take turns in one piece of memory instead of each missing the cache in its own.
-    static RESTING: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
+    static RESTING: RefCell<Resting> = RefCell::default();
 }
 
 /// Bytes received and not yet consumed. Payloads are ranges of it, valid until the next [`PacketBuffer::spare`] or
@@ -34,23 +59,27 @@ pub struct PacketBuffer {
     /// Bytes that the next packet needs in all, header included, as far as known.
     wanted: usize,
     payload_bytes_max: usize,
-    was_full: bool,
     /// Under compression servers number the packets inside as they please; the outer numbers are checked instead.
     numbers_checked: bool,
+}
+
+impl Drop for PacketBuffer {
+    fn drop(&mut self) {
+        // a thread that ends has nobody left to serve
+        let _ = RESTING.try_with(|resting| resting.borrow_mut().leave(&self.bytes));
+    }
 }
 
 impl PacketBuffer {
     /// A buffer that refuses payloads longer than `payload_bytes_max`.
     #[must_use]
     pub fn new(payload_bytes_max: usize) -> Self {
-        let bytes = vec![0; CAPACITY_BYTES_FIRST];
         Self {
-            bytes,
+            bytes: RESTING.with_borrow_mut(Resting::join),
             start: 0,
             end: 0,
             wanted: HEADER_BYTES,
             payload_bytes_max,
-            was_full: false,
             numbers_checked: true,
         }
     }
@@ -67,7 +96,7 @@ impl PacketBuffer {
             (self.start, self.end) = (0, 0);
             let bytes = std::mem::take(&mut self.bytes);
             // a thread that ends has nobody left to serve
-            let _ = RESTING.try_with(|resting| resting.borrow_mut().push(bytes));
+            let _ = RESTING.try_with(|resting| resting.borrow_mut().storage.push(bytes));
         }
     }
 
@@ -75,20 +104,16 @@ impl PacketBuffer {
     #[inline]
     pub fn spare(&mut self) -> &mut [u8] {
         if self.bytes.is_empty() {
-            let rested = RESTING.try_with(|resting| resting.borrow_mut().pop());
-            self.bytes = rested
-                .ok()
-                .flatten()
-                .unwrap_or_else(|| vec![0; CAPACITY_BYTES_FIRST]);
+            let rested = RESTING.with_borrow_mut(|resting| resting.storage.pop());
+            self.bytes = rested.unwrap_or_else(|| vec![0; CAPACITY_BYTES]);
         }
         if self.start == self.end {
             self.start = 0;
             self.end = 0;
         }
-        let grow = self.was_full && self.bytes.len() < CAPACITY_BYTES_EAGER;
         let gap = self.start > 0 && self.start + self.wanted > self.bytes.len();
-        if grow || gap || self.end == self.bytes.len() {
-            self.make_room(grow);
+        if gap || self.end == self.bytes.len() {
+            self.make_room();
         }
         &mut self.bytes[self.end..]
     }
@@ -96,16 +121,15 @@ impl PacketBuffer {
     /// Move what is left to the front and grow when that is not enough. A peer that announces much and sends little
     /// gets little: the buffer doubles only when it is full.
     #[cold]
-    fn make_room(&mut self, grow: bool) {
+    fn make_room(&mut self) {
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;
         }
-        if grow || self.end == self.bytes.len() {
+        if self.end == self.bytes.len() {
             self.bytes.resize(self.bytes.len() * 2, 0);
         }
-        self.was_full = false;
     }
 
     /// Note that `count` bytes were read into [`PacketBuffer::spare`].
@@ -113,7 +137,6 @@ impl PacketBuffer {
     pub fn filled(&mut self, count: usize) {
         self.end += count;
         debug_assert!(self.end <= self.bytes.len());
-        self.was_full = self.end == self.bytes.len();
     }
 
     /// The next whole packet, or nothing when more must be read. `sequence` is the number that it must carry, and is
