@@ -216,7 +216,7 @@ fn closing(w: &mut impl Write, summary: &Summary, seconds: f64) -> io::Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_record::{ErrorCount, HistogramCodec, Issued, TransactionCount};
+    use dyno_record::{ErrorCount, HistogramCodec, Issued, MeasureEnd, TransactionCount};
 
     fn summary() -> Summary {
         let mut latency = dyno_record::new_histogram();
@@ -249,6 +249,7 @@ mod tests {
             lost: 0,
             reconnects: 0,
             open: None,
+            measure_end: MeasureEnd::Planned,
             unstarted: 0,
             probe_statements: 0,
         }

@@ -3,7 +3,7 @@
 use std::io;
 
 use dyno_drive::Stop;
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::failure::Failure;
@@ -50,15 +50,22 @@ pub fn raise_nofile() -> Result<u64, Failure> {
     Ok(limit.rlim_cur)
 }
 
-/// Turns SIGINT and SIGTERM into wishes to stop.
+/// Turns SIGINT and SIGTERM into wishes to stop, and SIGUSR1 into the word that enough is measured.
 pub fn stop_on_signals() -> Result<Stop, Failure> {
     let stop = Stop::new();
-    let mut signals = Signals::new([SIGINT, SIGTERM])
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGUSR1])
         .map_err(|e| Failure::failed(format!("cannot handle signals: {e}")))?;
     let wish = stop.clone();
     std::thread::Builder::new()
         .name("signals".into())
-        .spawn(move || signals.forever().for_each(|_| wish.request()))
+        .spawn(move || {
+            for signal in signals.forever() {
+                match signal {
+                    SIGUSR1 => wish.enough(),
+                    _ => wish.request(),
+                }
+            }
+        })
         .map_err(|e| Failure::failed(format!("cannot start a thread: {e}")))?;
     Ok(stop)
 }

@@ -7,7 +7,13 @@ use crate::Error;
 
 /// A wish to end the trial early, from a signal handler or another thread.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicU8>);
+pub struct Stop(Arc<Wishes>);
+
+#[derive(Debug, Default)]
+struct Wishes {
+    stop: AtomicU8,
+    enough: AtomicBool,
+}
 
 impl Stop {
     /// Nobody wishes to stop.
@@ -20,6 +26,7 @@ impl Stop {
     pub fn request(&self) {
         let _ = self
             .0
+            .stop
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
                 Some(n.saturating_add(1))
             });
@@ -32,7 +39,16 @@ impl Stop {
     }
 
     pub(crate) fn requests(&self) -> u8 {
-        self.0.load(Ordering::Relaxed)
+        self.0.stop.load(Ordering::Relaxed)
+    }
+
+    /// Enough is measured: measure ends with its current interval, and the trial is as good as one of that length.
+    pub fn enough(&self) {
+        self.0.enough.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_enough(&self) -> bool {
+        self.0.enough.load(Ordering::Relaxed)
     }
 }
 
@@ -44,6 +60,7 @@ const UNSET: u64 = u64::MAX;
 pub(crate) struct Control {
     t0_ns: AtomicU64,
     stop_ns: AtomicU64,
+    measure_end_ns: AtomicU64,
     abort: AtomicBool,
     failure: Mutex<Option<Error>>,
     opened: AtomicUsize,
@@ -55,6 +72,7 @@ impl Control {
         Self {
             t0_ns: AtomicU64::new(UNSET),
             stop_ns: AtomicU64::new(UNSET),
+            measure_end_ns: AtomicU64::new(UNSET),
             abort: AtomicBool::new(false),
             failure: Mutex::new(None),
             opened: AtomicUsize::new(0),
@@ -82,6 +100,16 @@ impl Control {
     /// When the trial was cut short, if it was.
     pub fn stop_ns(&self) -> Option<u64> {
         Some(self.stop_ns.load(Ordering::Acquire)).filter(|&t| t != UNSET)
+    }
+
+    /// Measure ends at this time instead of its planned one: far enough from now that every worker sees it before.
+    pub fn end_measure_at(&self, end_ns: u64) {
+        self.measure_end_ns.store(end_ns, Ordering::Release);
+    }
+
+    /// When measure ends, if that is earlier than planned.
+    pub fn measure_end_ns(&self) -> Option<u64> {
+        Some(self.measure_end_ns.load(Ordering::Acquire)).filter(|&t| t != UNSET)
     }
 
     /// Drop everything now.
@@ -152,5 +180,6 @@ mod tests {
         stop.clone().request();
         stop.request();
         assert_eq!(stop.requests(), 2);
+        assert!(!stop.is_enough(), "to stop is another wish");
     }
 }

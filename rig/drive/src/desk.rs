@@ -33,6 +33,8 @@ pub(crate) struct Desk {
     backlog: RefCell<VecDeque<u64>>,
     backlog_max: usize,
     closed: Cell<bool>,
+    /// When the next transaction is due that is not offered yet.
+    expected_ns: Cell<u64>,
     recorder: Rc<RefCell<Recorder>>,
 }
 
@@ -44,8 +46,19 @@ impl Desk {
             backlog: RefCell::new(VecDeque::with_capacity(backlog_max)),
             backlog_max,
             closed: Cell::new(false),
+            expected_ns: Cell::new(0),
             recorder,
         }
+    }
+
+    /// The next transaction will be due at this time.
+    pub fn expect(&self, due_ns: u64) {
+        self.expected_ns.set(due_ns);
+    }
+
+    /// When the next transaction is due that is not offered yet.
+    pub fn expected_ns(&self) -> u64 {
+        self.expected_ns.get()
     }
 
     /// A transaction is due: it goes to a free session, joins the backlog, or is dropped.

@@ -4,9 +4,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use dyno_reactor::now_ns;
 use dyno_record::{
-    HIGHEST_NS, Header, HistogramShape, Issued, LatencyIs, Level, Line, Loop, Note, Outcome,
-    PhaseName, PhaseStart, RECORD_FORMAT, SIGNIFICANT_DIGITS, Sink, SinkError, Spec, Summary,
-    WorkerPlace,
+    HIGHEST_NS, Header, HistogramShape, Issued, LatencyIs, Level, Line, Loop, MeasureEnd, Note,
+    Outcome, PhaseName, PhaseStart, RECORD_FORMAT, SIGNIFICANT_DIGITS, Sink, SinkError, Spec,
+    Summary, WorkerPlace,
 };
 
 use crate::collector::{Collector, Names, us};
@@ -62,7 +62,11 @@ impl Ledger {
     }
 
     /// Tells the collector of an early end. A worker that was cut hands over at once, so this comes before its bucket.
-    pub fn cut(&self, control: &Control, collector: &mut Collector) {
+    pub fn cut(&mut self, control: &Control, collector: &mut Collector) {
+        if let (Some(end_ns), Some(t0_ns)) = (control.measure_end_ns(), self.t0_ns) {
+            self.timeline = self.timeline.ending_at(end_ns - t0_ns);
+            collector.end_measure(end_ns - t0_ns);
+        }
         if let (Some(stop_ns), Some(t0_ns)) = (control.stop_ns(), self.t0_ns) {
             collector.stop_at(stop_ns.saturating_sub(t0_ns));
         }
@@ -140,6 +144,10 @@ impl Ledger {
             outcome,
             error: error.map(|e| e.failure(&collector.names().statements)),
             measure_us,
+            measure_end: match control.measure_end_ns() {
+                Some(_) => MeasureEnd::Asked,
+                None => MeasureEnd::Planned,
+            },
             transactions: totals.transactions,
             statements: totals.statements,
             errors: totals.errors,

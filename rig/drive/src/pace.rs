@@ -52,6 +52,16 @@ impl Pacing {
         }
     }
 
+    /// Measure has ended, at `end_ns`: nothing becomes due any more. What was due before and is not offered yet, because
+    /// the worker was busy, still is.
+    pub fn end(&self, end_ns: u64) {
+        if let Self::Open(desk) = self
+            && desk.expected_ns() >= end_ns
+        {
+            desk.close();
+        }
+    }
+
     /// No transaction begins any more, except those that wait already.
     pub fn stop(&self) {
         if let Self::Open(desk) = self {
@@ -116,15 +126,16 @@ pub(crate) async fn wait(stopped: &Signal, until_ns: u64) {
 
 /// Offers what becomes due to the desk, and closes it when measure is over. What became due while the worker was busy
 /// is offered as it was due, none of it skipped or moved.
-pub(crate) async fn arrive(
+pub(crate) async fn arrive<W>(
+    local: Rc<Local<W>>,
     desk: Rc<Desk>,
     arrivals: Arrivals,
     t0_ns: u64,
-    measure_end_ns: u64,
     spin_ns: u64,
 ) {
     for due_ns in arrivals {
         let due_ns = t0_ns + due_ns;
+        desk.expect(due_ns);
         let mut now_ns = now_ns();
         if now_ns < due_ns {
             now_ns = wait_until(due_ns, spin_ns).await;
@@ -132,9 +143,12 @@ pub(crate) async fn arrive(
         if desk.is_closed() {
             return;
         }
+        if due_ns >= local.stop_ns.get() {
+            break;
+        }
         desk.offer(due_ns, now_ns);
     }
-    sleep_until_ns(t0_ns + measure_end_ns).await;
+    sleep_until_ns(local.stop_ns.get()).await;
     desk.close();
 }
 

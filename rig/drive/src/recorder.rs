@@ -294,6 +294,14 @@ impl Recorder {
         }
     }
 
+    /// Measure ends at this time since t = 0, earlier than planned.
+    pub fn end_measure(&mut self, end_ns: u64) {
+        self.timeline = self.timeline.ending_at(end_ns);
+        self.boundary_ns = self
+            .t0_ns
+            .saturating_add(self.timeline.slot_end_ns(self.slot));
+    }
+
     /// Nothing counts as measured any more: the trial is cut short.
     pub fn cut(&mut self) {
         if self.t0_ns != u64::MAX && self.slot < self.timeline.slots() {

@@ -41,6 +41,8 @@ pub trait Observer {
 
 /// From the decision to start until the start: longer than the slowest worker needs to hear of it.
 const START_DELAY_NS: u64 = 100_000_000;
+/// From the wish to end measure until its earliest end: longer than the slowest worker needs to hear of it.
+const END_DELAY_NS: u64 = 200_000_000;
 /// How often the collector looks for signals and for a broken sink.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 const PROGRESS_EVERY: Duration = Duration::from_secs(2);
@@ -242,6 +244,20 @@ impl<W: Workload> Coordinator<W> {
             0 => {}
             1 => control.stop(now_ns()),
             _ => control.abort(now_ns()),
+        }
+        if stop.is_enough() && control.measure_end_ns().is_none() {
+            self.end_measure();
+        }
+    }
+
+    /// Ends measure with the interval under way, once the trial has started.
+    fn end_measure(&self) {
+        let Some(t0_ns) = self.ledger.t0_ns else {
+            return;
+        };
+        let heard_ns = (now_ns() + END_DELAY_NS).saturating_sub(t0_ns);
+        if let Some(end_ns) = self.trial.timeline.early_end_ns(heard_ns) {
+            self.trial.control.end_measure_at(t0_ns + end_ns);
         }
     }
 

@@ -62,6 +62,23 @@ impl Timeline {
         self.drain_ns
     }
 
+    /// The end of the interval of measure in which a moment lies, or of the first one when it is earlier; none where
+    /// that is the planned end of measure, or later.
+    #[must_use]
+    pub fn early_end_ns(&self, t_ns: u64) -> Option<u64> {
+        let slot = self.slot(t_ns).max(self.measure_slot());
+        Some(self.slot_end_ns(slot)).filter(|&end_ns| end_ns < self.measure_end_ns())
+    }
+
+    /// The same timeline with a measure that ends at an [`Self::early_end_ns`].
+    #[must_use]
+    pub fn ending_at(self, measure_end_ns: u64) -> Self {
+        Self {
+            measure_ns: measure_end_ns.saturating_sub(self.warmup_ns),
+            ..self
+        }
+    }
+
     fn warmup_slots(&self) -> u64 {
         self.warmup_ns.div_ceil(self.interval_ns)
     }
@@ -173,6 +190,30 @@ mod tests {
             assert_eq!(line.slot_phase(line.slots()), PhaseName::Drain);
             assert_eq!(line.slot_end_ns(line.slots()), u64::MAX);
         }
+    }
+
+    #[test]
+    fn measure_ends_early_only_between_two_of_its_intervals() {
+        let line = timeline(25, 35, 10);
+        assert_eq!(
+            line.early_end_ns(0),
+            Some(35),
+            "its first interval is the least"
+        );
+        assert_eq!(line.early_end_ns(35), Some(45));
+        assert_eq!(line.early_end_ns(54), Some(55));
+        assert_eq!(
+            line.early_end_ns(55),
+            None,
+            "the last interval ends as planned"
+        );
+        assert_eq!(line.early_end_ns(70), None);
+        let short = line.ending_at(45);
+        assert_eq!(short, timeline(25, 20, 10));
+        for t_ns in 0..45 {
+            assert_eq!(short.slot(t_ns), line.slot(t_ns));
+        }
+        assert_eq!(short.slot_phase(short.slot(45)), PhaseName::Drain);
     }
 
     #[test]

@@ -180,7 +180,7 @@ async fn work<W: Workload>(
     if let Some(desk) = &desk {
         arrive(local, desk, worker, t0_ns);
     }
-    tend(local, &pacing).await;
+    tend(local, &pacing, t0_ns).await;
     let measure_ns = t0_ns + local.trial.timeline.measure_start_ns();
     let mut recorder = local.recorder.borrow_mut();
     recorder.finish();
@@ -214,22 +214,29 @@ fn pacing<W: Workload>(local: &Local<W>, desk: Option<&Rc<Desk>>) -> Pacing {
 }
 
 /// Starts the task that watches the schedule of an open loop.
-fn arrive<W: Workload>(local: &Local<W>, desk: &Rc<Desk>, worker: usize, t0_ns: u64) {
+fn arrive<W: Workload>(local: &Rc<Local<W>>, desk: &Rc<Desk>, worker: usize, t0_ns: u64) {
     let trial = &local.trial;
     if let Load::Open(open) = &trial.spec.load {
         let (seed, workers) = (trial.spec.seed, trial.workers);
         let arrivals = Arrivals::new(&trial.schedule, open.arrivals, seed, worker, workers);
-        let measure_end_ns = trial.timeline.measure_end_ns();
         let (desk, spin_ns) = (Rc::clone(desk), open.spin_us * 1000);
-        spawn(pace::arrive(desk, arrivals, t0_ns, measure_end_ns, spin_ns));
+        let local = Rc::clone(local);
+        spawn(pace::arrive(local, desk, arrivals, t0_ns, spin_ns));
     }
 }
 
 /// Watches over the sessions until all have ended, the drain is over or the trial is aborted.
-async fn tend<W: Workload>(local: &Local<W>, pacing: &Pacing) {
+async fn tend<W: Workload>(local: &Local<W>, pacing: &Pacing, t0_ns: u64) {
     let control = &local.trial.control;
     let drain_ns = local.trial.timeline.drain_ns();
     while local.live.get() > 0 && !control.aborted() {
+        if let Some(end_ns) = control
+            .measure_end_ns()
+            .filter(|&ns| ns < local.stop_ns.get())
+        {
+            local.stop_ns.set(end_ns);
+            local.recorder.borrow_mut().end_measure(end_ns - t0_ns);
+        }
         if let Some(stop_ns) = control.stop_ns().filter(|&ns| ns < local.stop_ns.get()) {
             local.stop_ns.set(stop_ns);
             local.recorder.borrow_mut().cut();
@@ -244,6 +251,7 @@ async fn tend<W: Workload>(local: &Local<W>, pacing: &Pacing) {
         }
         let look_ns = if now_ns >= stop_ns {
             local.stopped.set();
+            pacing.end(stop_ns);
             LOOK_OFTEN_NS
         } else {
             LOOK_EVERY_NS

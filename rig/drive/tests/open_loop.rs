@@ -13,8 +13,8 @@ use dyno_drive::{
 use dyno_nullserver::{Background, Options, Stall};
 use dyno_reactor::now_ns;
 use dyno_record::{
-    Header, Interval, LatencyIs, Line, Loop, Outcome, Output, PhaseName, Sink, Spec, Summary,
-    decode_histogram, new_histogram,
+    Header, Interval, LatencyIs, Line, Loop, MeasureEnd, Outcome, Output, PhaseName, Sink, Spec,
+    Summary, decode_histogram, new_histogram,
 };
 use dyno_wire::{Error as WireError, ServerError};
 
@@ -168,6 +168,10 @@ fn spec(server: &Background, load: &str, rest: &str) -> Spec {
 }
 
 fn drive(spec: &Spec, deadlocks: u32) -> Ran {
+    drive_until(spec, deadlocks, &Stop::new())
+}
+
+fn drive_until(spec: &Spec, deadlocks: u32, stop: &Stop) -> Ran {
     let keep = Keep::default();
     let sink = Sink::new(vec![Box::new(keep.clone())]);
     let workload = Arc::new(Watched {
@@ -177,7 +181,7 @@ fn drive(spec: &Spec, deadlocks: u32) -> Ran {
     let connect = connect_options(spec).unwrap();
     let mut clock = Clock::default();
     let watched = Arc::clone(&workload);
-    let summary = run(watched, spec, &connect, &sink, &Stop::new(), &mut clock).unwrap();
+    let summary = run(watched, spec, &connect, &sink, stop, &mut clock).unwrap();
     let mut ends = std::mem::take(&mut *workload.ends_ns.lock().unwrap());
     ends.sort_unstable();
     let (mut header, mut intervals, mut notes) = (None, Vec::new(), String::new());
@@ -334,6 +338,29 @@ fn what_the_drain_has_no_time_for_is_unfinished() {
     assert_eq!(ran.summary.unfinished, ran.summary.unstarted + 8);
     assert_eq!(ran.summary.unstarted, open.backlog);
     assert!(ran.notes.contains("never began"), "{}", ran.notes);
+}
+
+#[test]
+fn what_was_due_before_an_early_end_is_accounted_for() {
+    for server in [
+        Background::on_loopback(Options::default()).unwrap(),
+        stalling(3_600_000, 300, None),
+    ] {
+        let load = format!(r#"{{"open": {{{RATE}, "sessions": 8}}}}"#);
+        let phases = r#""phases": {"warmup_s": 0, "measure_s": 600, "drain_s": 0.25}"#;
+        let stop = Stop::new();
+        stop.enough();
+        let ran = drive_until(&spec(&server, &load, phases), 0, &stop);
+        ran.check_accounts();
+        assert_eq!(ran.summary.outcome, Outcome::Ok);
+        assert_eq!(ran.summary.measure_end, MeasureEnd::Asked);
+        assert_eq!(ran.summary.measure_us % 250_000, 0);
+        let due = ran.summary.open.as_ref().unwrap().due;
+        assert!(
+            due >= ran.summary.measure_us / 1000,
+            "{due} of 1,000 a second"
+        );
+    }
 }
 
 #[test]

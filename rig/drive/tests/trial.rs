@@ -13,8 +13,8 @@ use dyno_drive::{
 };
 use dyno_nullserver::{Background, Options, Stall};
 use dyno_record::{
-    FailureKind, Interval, Line, LinesTo, Outcome, Output, PhaseName, Sink, SinkError, Spec,
-    Summary, decode_histogram, new_histogram,
+    FailureKind, Interval, Line, LinesTo, MeasureEnd, Outcome, Output, PhaseName, Sink, SinkError,
+    Spec, Summary, decode_histogram, new_histogram,
 };
 use dyno_wire::{Error as WireError, ServerError};
 
@@ -133,6 +133,16 @@ impl Observer for StopAtStart {
     fn connecting(&mut self, _: usize, _: usize) {}
     fn started(&mut self, _: &Started) {
         self.0.request();
+    }
+}
+
+/// Has seen enough as soon as the trial has started.
+struct EnoughAtStart(Stop);
+
+impl Observer for EnoughAtStart {
+    fn connecting(&mut self, _: usize, _: usize) {}
+    fn started(&mut self, _: &Started) {
+        self.0.enough();
     }
 }
 
@@ -347,6 +357,50 @@ fn a_wish_to_stop_ends_the_trial_early_and_says_so() {
     assert_eq!(ran.summary.outcome, Outcome::Interrupted);
     assert_eq!(ran.summary.unfinished, 0);
     assert!(ran.summary.measure_us < 600_000_000);
+}
+
+#[test]
+fn measure_that_is_asked_to_end_ends_with_an_interval_and_is_a_result() {
+    let server = Background::on_loopback(Options::default()).unwrap();
+    let mut spec = spec(&server);
+    spec.phases.measure_s = 600.0;
+    spec.cpus = vec![0, 0];
+    let stop = Stop::new();
+    let ran = run_with(
+        &spec,
+        Script::Select,
+        &stop,
+        &mut EnoughAtStart(stop.clone()),
+    );
+    let summary = &ran.summary;
+    assert_eq!(
+        (summary.outcome, summary.measure_end, summary.unfinished),
+        (Outcome::Ok, MeasureEnd::Asked, 0)
+    );
+    let measured = ran.intervals(PhaseName::Measure);
+    assert!(!measured.is_empty() && summary.measure_us < 600_000_000);
+    assert!(measured.iter().all(|i| i.duration_us == 100_000));
+    assert_eq!(summary.measure_us, measured.len() as u64 * 100_000);
+    let counted: u64 = measured.iter().map(|i| i.transactions[0].ok).sum();
+    assert_eq!(counted, summary.transactions[0].ok);
+    let end_us = measured.last().unwrap().t_us;
+    let drain = ran.lines.iter().find_map(|line| match line {
+        Line::Phase(start) if start.phase == PhaseName::Drain => Some(start.t_us),
+        _ => None,
+    });
+    assert_eq!(drain, Some(end_us));
+}
+
+#[test]
+fn a_wish_for_an_early_end_in_the_last_interval_changes_nothing() {
+    let server = Background::on_loopback(Options::default()).unwrap();
+    let mut spec = spec(&server);
+    spec.phases.measure_s = 0.1;
+    let stop = Stop::new();
+    stop.enough();
+    let ran = run_with(&spec, Script::Select, &stop, &mut Nobody);
+    assert_eq!(ran.summary.measure_end, MeasureEnd::Planned);
+    assert_eq!(ran.summary.measure_us, 100_000);
 }
 
 #[test]

@@ -18,9 +18,9 @@ pub use histogram::{
 };
 pub use line::{
     Connection, CpuSample, DiskSample, ErrorCount, Failure, FailureKind, Header, HistogramShape,
-    Host, Interval, Issued, Level, Line, MemorySample, NetworkSample, Note, OpenCount, Outcome,
-    PhaseName, PhaseStart, Process, Role, StatementClass, StatementCount, StatementType, Status,
-    Summary, TransactionCount, WorkerPlace, WorkerUse,
+    Host, Interval, Issued, Level, Line, MeasureEnd, MemorySample, NetworkSample, Note, OpenCount,
+    Outcome, PhaseName, PhaseStart, Process, Role, StatementClass, StatementCount, StatementType,
+    Status, Summary, TransactionCount, WorkerPlace, WorkerUse,
 };
 pub use load::{Arrivals, Closed, LatencyIs, Load, Loop, Open, Profile, Stage};
 pub use schema::schema_json;

@@ -480,6 +480,17 @@ pub enum Outcome {
     Interrupted,
 }
 
+/// What ended the measured time.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MeasureEnd {
+    /// Its planned length, or the end of a trial that failed or was interrupted.
+    #[default]
+    Planned,
+    /// Somebody who followed the record asked for it (SIGUSR1): enough was measured.
+    Asked,
+}
+
 /// What kind of error ended a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -594,6 +605,9 @@ pub struct Summary {
     pub error: Option<Failure>,
     /// Length of the measured time.
     pub measure_us: u64,
+    /// What ended measure.
+    #[serde(default)]
+    pub measure_end: MeasureEnd,
     /// Over the measured time, by transaction type.
     pub transactions: Vec<TransactionCount>,
     /// Over the measured time, by statement type.
