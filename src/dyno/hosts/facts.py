@@ -34,6 +34,9 @@ class HostFacts:
     hostname: str
     cpu_model: str | None
     cpus: int
+    cpu_cores: int | None
+    cpu_caches: int | None
+    numa_nodes: int | None
     memory_bytes: int
     kernel: str
     os: str | None
@@ -59,6 +62,9 @@ def host_facts(data_path: Path, root: Path = ROOT) -> HostFacts:
         hostname=platform.node(),
         cpu_model=cpu_model(root),
         cpus=os.cpu_count() or 1,
+        cpu_cores=cpu_cores(root),
+        cpu_caches=cpu_caches(root),
+        numa_nodes=numa_nodes(root),
         memory_bytes=memory.get("MemTotal", 0),
         kernel=platform.release(),
         os=os_name(root),
@@ -97,6 +103,37 @@ def cpu_model(root: Path = ROOT) -> str | None:
     lines = (read_text(root / "proc/cpuinfo") or "").splitlines()
     found = {key.strip().lower(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
     return found.get("model name") or found.get("cpu") or found.get("hardware") or platform.machine() or None
+
+
+def cpu_cores(root: Path = ROOT) -> int | None:
+    """How many physical cores the online CPUs are, or None where the kernel does not say."""
+    folders = [cpu / "topology" for cpu in _cpus(root)]
+    # The second is the first one's older name.
+    siblings = [read_text(f / "core_cpus_list") or read_text(f / "thread_siblings_list") for f in folders]
+    return len(set(siblings) - {None}) or None
+
+
+def cpu_caches(root: Path = ROOT) -> int | None:
+    """How many last-level caches the online CPUs share, or None where the kernel does not say."""
+    shared: set[str | None] = set()
+    for cpu in _cpus(root):
+        levels = {
+            int(level): read_text(index / "shared_cpu_list")
+            for index in (cpu / "cache").glob("index[0-9]*")
+            if (level := read_text(index / "level") or "").isdigit()
+        }
+        shared.add(levels[max(levels)] if levels else None)
+    return len(shared - {None}) or None
+
+
+def numa_nodes(root: Path = ROOT) -> int | None:
+    """How many NUMA nodes have CPUs of their own, or None where the kernel does not say."""
+    nodes = (root / "sys/devices/system/node").glob("node[0-9]*")
+    return sum(bool(read_text(node / "cpulist")) for node in nodes) or None
+
+
+def _cpus(root: Path) -> list[Path]:
+    return sorted((root / "sys/devices/system/cpu").glob("cpu[0-9]*"))
 
 
 def os_name(root: Path = ROOT) -> str | None:
