@@ -111,6 +111,48 @@ class InvalidFigures(Model):
     p99_us: float | None
 
 
+class TpccType(Model):
+    """One transaction type of a TPC-C-derived load, with the specification's limits beside it."""
+
+    name: str
+    count: int
+    per_minute: float
+    share: float = Field(description="of all transactions, 0…1")
+    share_min: float | None = Field(description="the specification's minimum; None: it has none")
+    p50_us: float | None
+    p90_us: float | None
+    p99_us: float | None
+    max_us: float | None
+    p90_limit_us: float = Field(description="the specification's limit of the 90th percentile")
+
+
+class TpccShare(Model):
+    """A share (or mean) that the specification wants in a range, over the measured time."""
+
+    name: str
+    value: float | None
+    low: float
+    high: float
+    verdict: Literal["within", "outside", "too few to say", "not counted", "one warehouse"]
+
+
+class TpccFigures(Model):
+    """What a TPC-C-derived load shows beside its throughput; rates are a minute of measured time.
+
+    NOPM are new orders entered, TPM all transactions, by the client's count; `server_tpm` is Com_commit +
+    Com_rollback as the server counted them, repeated transactions included.
+    """
+
+    profile: str
+    shape: str
+    nopm: Estimate
+    tpm: Estimate
+    server_tpm: Estimate | None
+    nopm_trials: list[float]
+    types: list[TpccType]
+    shares: list[TpccShare]
+
+
 class Cell(Model):
     """Engine × settings × workload × load level, over all its trials."""
 
@@ -130,6 +172,7 @@ class Cell(Model):
     invalid: InvalidFigures | None = None
     server_cpu_us_per_transaction: Estimate | None = None
     client_cpu_us_per_transaction: Estimate | None = None
+    tpcc: TpccFigures | None = Field(None, description="of a TPC-C-derived load, from its good trials")
     trials: list[TrialResult]
     marks: list[Mark] = []
 
@@ -258,6 +301,57 @@ class SettingRow(Model):
     )
 
 
+class ScalingPoint(Model):
+    """The fitted law at a number of sessions, with the interval of the curve there."""
+
+    sessions: float
+    value: float
+    low: float
+    high: float
+
+
+class Knee(Model):
+    """The test of one border of the host: does throughput bend there beside the law?"""
+
+    sessions: float
+    name: str = Field(description="what the host has that many of: CPUs of one cache, of one NUMA node, …")
+    exponent: float = Field(description="from there on throughput is the law × (N ÷ sessions)^exponent")
+    p_value: float
+    p_value_holm: float
+    found: bool
+
+
+class Scaling(Model):
+    """Throughput of one engine, settings set and workload over sessions: its law, or why it has none.
+
+    X(N) = γN ÷ (1 + α(N − 1) + βN(N − 1)); β is 0 under Amdahl's law. A level is one
+    observation, the geometric mean of its trials; `residuals` are measured ÷ fitted − 1.
+    """
+
+    label: str
+    engine: str
+    settings: str
+    workload: str
+    cells: list[str] = []
+    sessions: list[float]
+    throughput_per_s: list[float]
+    law: Literal["usl", "amdahl"] | None = None
+    refused: Literal["few levels", "past the peak", "bad fit", "no curvature"] | None = None
+    reason: str | None = Field(default=None, description="why there is no law")
+    gamma_per_s: Estimate | None = None
+    alpha: Estimate | None = None
+    beta: Estimate | None = Field(default=None, description="None under Amdahl's law")
+    peak_sessions: Estimate | None = None
+    peak_per_s: Estimate | None = None
+    peak_note: str | None = Field(default=None, description="why there is no peak, or how far out it lies")
+    extrapolated: bool = Field(default=False, description="the peak lies beyond the highest level run")
+    limit_per_s: Estimate | None = Field(default=None, description="what Amdahl's law rises to, γ ÷ α")
+    residuals: list[float] = []
+    residual_spread: float | None = Field(default=None, description="of ln measured ÷ fitted")
+    curve: list[ScalingPoint] = []
+    knees: list[Knee] = []
+
+
 class Table(Model):
     """A ready table: the same cells are printed, written as Markdown and CSV, and shown."""
 
@@ -304,6 +398,7 @@ class Analysis(Model):
     cells: list[Cell]
     comparisons: list[Comparison]
     findings: list[Finding]
+    scaling: list[Scaling] = []
     tables: list[Table]
     setting_rows: list[SettingRow]
     series: dict[str, Series]

@@ -31,6 +31,7 @@ export interface Analysis {
   cells: Cell[];
   comparisons: Comparison[];
   findings: Finding[];
+  scaling: Scaling[];
   tables: Table[];
   setting_rows: SettingRow[];
   series: {
@@ -141,6 +142,10 @@ export interface Cell {
   invalid: InvalidFigures | null;
   server_cpu_us_per_transaction: Estimate | null;
   client_cpu_us_per_transaction: Estimate | null;
+  /**
+   * of a TPC-C-derived load, from its good trials
+   */
+  tpcc: TpccFigures | null;
   trials: TrialResult[];
   marks: Mark[];
 }
@@ -209,6 +214,56 @@ export interface InvalidFigures {
   n: number;
   throughput_per_s: number;
   p99_us: number | null;
+}
+/**
+ * What a TPC-C-derived load shows beside its throughput; rates are a minute of measured time.
+ *
+ * NOPM are new orders entered, TPM all transactions, by the client's count; `server_tpm` is Com_commit +
+ * Com_rollback as the server counted them, repeated transactions included.
+ */
+export interface TpccFigures {
+  profile: string;
+  shape: string;
+  nopm: Estimate;
+  tpm: Estimate;
+  server_tpm: Estimate | null;
+  nopm_trials: number[];
+  types: TpccType[];
+  shares: TpccShare[];
+}
+/**
+ * One transaction type of a TPC-C-derived load, with the specification's limits beside it.
+ */
+export interface TpccType {
+  name: string;
+  count: number;
+  per_minute: number;
+  /**
+   * of all transactions, 0…1
+   */
+  share: number;
+  /**
+   * the specification's minimum; None: it has none
+   */
+  share_min: number | null;
+  p50_us: number | null;
+  p90_us: number | null;
+  p99_us: number | null;
+  max_us: number | null;
+  /**
+   * the specification's limit of the 90th percentile
+   */
+  p90_limit_us: number;
+}
+/**
+ * A share (or mean) that the specification wants in a range, over the measured time.
+ */
+export interface TpccShare {
+  name: string;
+  value: number | null;
+  low: number;
+  high: number;
+  verdict: "within" | "outside" | "too few to say" | "not counted" | "one warehouse";
 }
 /**
  * One repeat: the statistical unit.
@@ -283,6 +338,80 @@ export interface Finding {
   strength: "measured" | "untested" | "contradicted" | "caution";
   cells: string[];
   trials: string[];
+}
+/**
+ * Throughput of one engine, settings set and workload over sessions: its law, or why it has none.
+ *
+ * X(N) = γN ÷ (1 + α(N − 1) + βN(N − 1)); β is 0 under Amdahl's law. A level is one
+ * observation, the geometric mean of its trials; `residuals` are measured ÷ fitted − 1.
+ */
+export interface Scaling {
+  label: string;
+  engine: string;
+  settings: string;
+  workload: string;
+  cells: string[];
+  sessions: number[];
+  throughput_per_s: number[];
+  law: ("usl" | "amdahl") | null;
+  refused: ("few levels" | "past the peak" | "bad fit" | "no curvature") | null;
+  /**
+   * why there is no law
+   */
+  reason: string | null;
+  gamma_per_s: Estimate | null;
+  alpha: Estimate | null;
+  /**
+   * None under Amdahl's law
+   */
+  beta: Estimate | null;
+  peak_sessions: Estimate | null;
+  peak_per_s: Estimate | null;
+  /**
+   * why there is no peak, or how far out it lies
+   */
+  peak_note: string | null;
+  /**
+   * the peak lies beyond the highest level run
+   */
+  extrapolated: boolean;
+  /**
+   * what Amdahl's law rises to, γ ÷ α
+   */
+  limit_per_s: Estimate | null;
+  residuals: number[];
+  /**
+   * of ln measured ÷ fitted
+   */
+  residual_spread: number | null;
+  curve: ScalingPoint[];
+  knees: Knee[];
+}
+/**
+ * The fitted law at a number of sessions, with the interval of the curve there.
+ */
+export interface ScalingPoint {
+  sessions: number;
+  value: number;
+  low: number;
+  high: number;
+}
+/**
+ * The test of one border of the host: does throughput bend there beside the law?
+ */
+export interface Knee {
+  sessions: number;
+  /**
+   * what the host has that many of: CPUs of one cache, of one NUMA node, …
+   */
+  name: string;
+  /**
+   * from there on throughput is the law × (N ÷ sessions)^exponent
+   */
+  exponent: number;
+  p_value: number;
+  p_value_holm: number;
+  found: boolean;
 }
 /**
  * A ready table: the same cells are printed, written as Markdown and CSV, and shown.
