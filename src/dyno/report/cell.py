@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dyno import findings
 from dyno.record.histogram import NANOSECONDS_PER_US, Histogram, merge, percentile_us
+from dyno.report import tpcc
 from dyno.report.model import Cell, Estimate, InvalidFigures, Latency, OpenLoop
 from dyno.report.settings import not_taken
 from dyno.stats import mean_interval
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from dyno.record import manifest
     from dyno.record.run import Run
-    from dyno.report.model import TrialResult
+    from dyno.report.model import TpccFigures, TrialResult
     from dyno.report.trial import TrialData
 
 ALL = "all"
@@ -50,9 +51,19 @@ def analyse_cell(run: Run, cell: manifest.Cell, trials: dict[str, TrialData]) ->
         invalid=_invalid(results),
         server_cpu_us_per_transaction=_estimate([trial.server_cpu_us for trial in good]),
         client_cpu_us_per_transaction=_estimate([trial.client_cpu_us for trial in good]),
+        tpcc=_tpcc(run, cell, good),
         trials=results,
         marks=findings.cell_marks(results, _not_taken(run, cell)),
     )
+
+
+def _tpcc(run: Run, cell: manifest.Cell, good: list[TrialData]) -> TpccFigures | None:
+    workload = next(each for each in run.manifest.workloads if each.id == cell.workload)
+    latency: dict[str, list[Histogram]] = defaultdict(list)
+    for trial in good:
+        for name, histogram in trial.latency.items():
+            latency[name].append(histogram)
+    return tpcc.figures(workload, [trial.tpcc for trial in good if trial.tpcc], latency)
 
 
 def _status(good: int, planned: int) -> Literal["ok", "partial", "failed"]:

@@ -11,6 +11,8 @@ from dyno.record.histogram import Histogram, decode_all, merge, percentile_us
 from dyno.record.usage import usage
 from dyno.report.model import Mark, OpenLoop, TrialResult
 from dyno.report.series import trial_series
+from dyno.report.tpcc import TpccTrial
+from dyno.report.tpcc import read as read_tpcc
 from dyno.stats import generator_limits, generator_reason, generator_use
 from dyno.stats.generator import HINT
 
@@ -41,6 +43,7 @@ class TrialData:
         server_version: The server's own VERSION(), or None when it was not reached.
         server_cpu_us: CPU time of the server for each transaction, µs, or None when not sampled.
         client_cpu_us: CPU time of the rig for each transaction, µs, or None.
+        tpcc: What was counted of a TPC-C-derived load; None for any other.
     """
 
     result: TrialResult
@@ -53,6 +56,7 @@ class TrialData:
     server_version: str | None = None
     server_cpu_us: float | None = None
     client_cpu_us: float | None = None
+    tpcc: TpccTrial | None = None
 
 
 Gone = Literal["failed", "invalid", "missing"]
@@ -193,6 +197,7 @@ def _contradiction(what: str) -> _NoNumberError:
 def _measure(stream: Stream, summary: Summary, data: TrialData, plan: Manifest) -> GeneratorUse:
     """Fill in the numbers of a trial that has any; returns what they show of the generator."""
     _decode(summary, data)
+    data.tpcc = read_tpcc(stream, summary)
     result = data.result
     total = sum(each.ok for each in summary.transactions)
     result.throughput_per_s = total / summary.measure_us * MICROSECONDS_PER_S
