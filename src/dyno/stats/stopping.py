@@ -148,7 +148,7 @@ class Stopper:
 
 
 def stopped_at(values: Sequence[float], rule: StoppingRule) -> int:
-    """After how many samples the rule ends a trial: all of them, up to its longest window, if it never does."""
+    """After how many samples the rule ends a trial: those of its longest window, if it never does."""
     stopper = Stopper(rule)
     for count, value in enumerate(values[: rule.samples_max], start=1):
         if stopper.feed(value):
