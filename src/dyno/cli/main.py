@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from dyno import __version__
-from dyno.cli import console, engines, report
+from dyno.cli import console, engines, report, snapshots
 from dyno.cli.bench import bench
 from dyno.cli.check import check
 from dyno.cli.compare import compare
 from dyno.cli.doctor import doctor
 from dyno.cli.import_ import import_
 from dyno.cli.run import run
+from dyno.cli.scaling import scaling
 from dyno.cli.selftest import selftest
 from dyno.cli.sql import sql
 from dyno.cli.tables import tables
@@ -62,8 +63,10 @@ app.command("show")(report.show)
 app.command("import")(import_)
 app.command("tables")(tables)
 app.command("compare")(compare)
+app.command("scaling")(scaling)
 app.command("sql")(sql)
 app.add_typer(engines.app, name="engines")
+app.add_typer(snapshots.app, name="snapshots")
 app.command("doctor")(doctor)
 app.command("selftest")(selftest)
 

@@ -13,7 +13,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -40,6 +40,7 @@ class Snapshot:
         size_bytes: Sum of the files' sizes, holes included.
         disk_bytes: What it occupies (shared blocks counted as if they were its own).
         created: When it was made, seconds since the epoch.
+        about: What its maker said of it, such as engine and workload; empty in those of older versions.
     """
 
     key: str
@@ -48,6 +49,7 @@ class Snapshot:
     size_bytes: int
     disk_bytes: int
     created: float
+    about: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,14 @@ def exists(store: Path, key: str) -> bool:
     return (_folder(store, key) / _LISTING).is_file()
 
 
-def save(datadir: Path, store: Path, key: str, progress: CopyProgress = _quiet) -> Copied:
+def save(
+    datadir: Path,
+    store: Path,
+    key: str,
+    progress: CopyProgress = _quiet,
+    *,
+    about: dict[str, str] | None = None,
+) -> Copied:
     """Keep a copy of a **stopped** server's data directory under `key`, replacing an older one.
 
     Args:
@@ -76,6 +85,7 @@ def save(datadir: Path, store: Path, key: str, progress: CopyProgress = _quiet) 
         store: Folder of snapshots; made if need be. Reflinks need it on the same filesystem.
         key: Name of the snapshot.
         progress: Called as bytes are copied.
+        about: What it is of, for people who look for what takes space.
 
     Raises:
         DynoError: The directory is in use or missing, or the disk is full.
@@ -89,7 +99,8 @@ def save(datadir: Path, store: Path, key: str, progress: CopyProgress = _quiet) 
         building.mkdir()
         copied = _copy_tree(datadir, building / "data", progress)
         listing = _listing(building / "data")
-        _write_synced(building / _LISTING, json.dumps({"created": time.time(), "files": listing}))
+        record = {"created": time.time(), "about": about or {}, "files": listing}
+        _write_synced(building / _LISTING, json.dumps(record))
         shutil.rmtree(final, ignore_errors=True)
         building.replace(final)
         _sync_folder(store)
@@ -135,7 +146,8 @@ def listed(store: Path) -> list[Snapshot]:
         sizes = [size for size in record["files"].values() if size is not None]
         disk = sum(file.stat().st_blocks * 512 for file in _files(path.parent / "data"))
         folder = path.parent
-        found.append(Snapshot(folder.name, folder, len(sizes), sum(sizes), disk, record["created"]))
+        made, about = record["created"], record.get("about", {})
+        found.append(Snapshot(folder.name, folder, len(sizes), sum(sizes), disk, made, about))
     return sorted(found, key=lambda snapshot: snapshot.created)
 
 

@@ -20,6 +20,7 @@ from dyno.engines import (
     snapshots,
     verify,
 )
+from dyno.engines.snapshot_use import hold
 from dyno.errors import DynoError
 from dyno.experiment.spec import data_spec
 from dyno.experiment.stand import Context, Data, Live, run_work
@@ -113,6 +114,7 @@ class InstalledStand:
     def prepare(self, data: Data, context: Context) -> None:
         """Build the data unless a snapshot of exactly this data is there already."""
         key = snapshot_key(self._engine, data, context.resolved.seed)
+        hold(snapshot_store(), key)
         if snapshots.exists(snapshot_store(), key):
             return
         began = time.monotonic()
@@ -128,7 +130,8 @@ class InstalledStand:
                     raise BuildError(error.message, hint=error.hint, log_tail=server.log_tail()) from error
                 raise
             context.now(f"{self._engine.id}: keep the data")
-            kept = snapshots.save(server.datadir, snapshot_store(), key)
+            about = {"engine": self._engine.id, "workload": data.workload.id}
+            kept = snapshots.save(server.datadir, snapshot_store(), key, about=about)
         finally:
             shutil.rmtree(work, ignore_errors=True)
         took = format_duration(time.monotonic() - began)
