@@ -225,6 +225,28 @@ def test_a_checkpoint_is_not_the_summary() -> None:
     assert (log.throughput_per_s, log.problem) == (25.5, None)
 
 
+HISTOGRAM = """Latency histogram (values are in milliseconds)
+       value  ------------- distribution ------------- count
+       6.434 |*****************                        30
+      43.390 |***********                              20
+      77.490 |*                                        1
+
+"""
+
+
+def test_a_histogram_is_read_but_not_that_of_a_checkpoint() -> None:
+    checkpoint = "[ 1s ] Checkpoint report:\n" + HISTOGRAM + SUMMARY_10
+    log = read(HEAD_10 + checkpoint + INTERVALS_10 + HISTOGRAM + SUMMARY_10)
+    assert log.problem is None
+    assert log.histogram == [(6.434, 30), (43.39, 20), (77.49, 1)]
+
+
+def test_two_runs_in_one_file_or_seconds_out_of_order_are_no_result() -> None:
+    assert "2 results" in (read(WHOLE_10 * 2).problem or "")
+    backwards = "".join(reversed(INTERVALS_10.splitlines(keepends=True)))
+    assert "order of time" in (read(HEAD_10 + backwards + SUMMARY_10).problem or "")
+
+
 def test_empty_fatal_and_contradicting_logs_are_no_results() -> None:
     assert read("").problem == "the log is empty"
     assert read("\n \n").problem == "the log is empty"

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from dyno.record.importers.logs import Interval, Log, Sample, TypeFigures, stop
+from dyno.record.importers.logs import RATE_TOLERANCE, Interval, Log, Sample, TypeFigures, stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -151,13 +151,21 @@ def _summarize(log: Log, rows: list[_Row]) -> None:
                 percentiles_ms=_percentiles(row),
             )
         )
-        if row.operation == "NEW_ORDER" and log.new_orders_per_min is None:
-            log.new_orders_per_min = row.numbers.get("tpm")
+    _check_tpmc(log, next((row for row in done if row.operation == "NEW_ORDER"), None))
     log.transactions = sum(each.count for each in log.transaction_types)
     log.ignored_errors = sum(int(row.numbers.get("count", 0.0)) for row in errors.values())
     log.total_time_s = max(row.numbers["takes(s)"] for row in done)
     # Each type's own time ends with its last transaction: the run is as long as the longest of them.
     log.throughput_per_s = log.transactions / log.total_time_s
+
+
+def _check_tpmc(log: Log, new_orders: _Row | None) -> None:
+    """The last thing printed is tpmC, the rate of new orders: without it the summary may be cut short."""
+    tpmc, tpm = log.new_orders_per_min, new_orders.numbers.get("tpm") if new_orders else None
+    if tpmc is None or tpm is None:
+        log.fault = "the log is cut short: its summary does not end in tpmC"
+    elif abs(tpmc - tpm) > RATE_TOLERANCE * tpm + 0.05:
+        log.fault = f"the summary contradicts itself: NEW_ORDER has {tpm:g} per minute, tpmC is {tpmc:g}"
 
 
 def _percentiles(row: _Row) -> dict[float, float]:

@@ -88,7 +88,7 @@ def check_settings(requested: Mapping[str, str], effective: Mapping[str, str]) -
     by_name = {name.lower(): value for name, value in effective.items()}
     checks: list[dict[str, object]] = []
     for name, value in requested.items():
-        asked = by_name.get(name)
+        asked = by_name.get(name.lower())
         checks.append(
             {
                 "variable": name,
