@@ -77,7 +77,8 @@ pub(crate) async fn open_all<W: Workload>(
     Some(opened)
 }
 
-/// Sessions connect one pause after the other, and after the scouts have found that the servers will bear them.
+/// Sessions connect one pause after the other, and after the scouts have found that the servers will bear them and that
+/// the workload can run there.
 async fn wait_for_turn<W: Workload>(local: &Local<W>, index: usize) {
     let trial = &local.trial;
     let stagger = Duration::from_secs_f64(trial.spec.connection.stagger_s);
@@ -106,9 +107,11 @@ async fn open<W: Workload>(local: &Local<W>, index: usize) -> Result<Opened<W::S
         peer = client
             .connection()
             .map(|connection| Peer::of(connection, isolation));
-        trial.control.scouted_one();
     }
     let state = trial.workload.open(&mut client, index, sessions).await?;
+    if peer.is_some() {
+        trial.control.scouted_one();
+    }
     if trial.spec.connection.per_transaction {
         client.disconnect().await;
     }

@@ -196,6 +196,7 @@ fn answer(tokens: &[Token<'_>]) -> Answer {
             affected_rows: touched(tokens).into(),
         },
         Some(b"load") => load(tokens),
+        Some(b"call") => called(),
         _ => Answer::Done { affected_rows: 0 },
     }
 }
@@ -209,6 +210,18 @@ fn texts(names: &[&str]) -> Answer {
     Answer::Rows {
         columns: names.iter().map(column).collect(),
         rows: 0,
+    }
+}
+
+/// What a stored procedure sends back: one row, a number.
+fn called() -> Answer {
+    let column = Column {
+        name: "o_id".into(),
+        kind: ColumnType::Int,
+    };
+    Answer::Rows {
+        columns: vec![column],
+        rows: 1,
     }
 }
 
@@ -243,16 +256,16 @@ fn inserted(tokens: &[Token<'_>]) -> u64 {
     tuples.max(1)
 }
 
-/// Rows that a WHERE names: one a value of an IN list, a hundred a range, else one.
+/// Rows that a WHERE names: one a value of an IN list, a hundred a range, else one for each alternative.
 fn touched(tokens: &[Token<'_>]) -> u32 {
     if let Some(at) = tokens.iter().position(|token| token.is("in")) {
         return listed(&tokens[at + 1..]);
     }
     if tokens.iter().any(|token| token.is("between")) {
-        RANGE_ROWS
-    } else {
-        1
+        return RANGE_ROWS;
     }
+    let more = tokens.iter().filter(|token| token.is("or")).count();
+    u32::try_from(1 + more).unwrap_or(u32::MAX)
 }
 
 /// Elements of the list in parentheses that begins here; an element may be a tuple.

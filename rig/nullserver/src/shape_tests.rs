@@ -93,6 +93,14 @@ fn tpcc_names_have_their_types() {
         3
     );
     assert_eq!(
+        affected(
+            "UPDATE stock SET s_ytd = 1 WHERE s_w_id = ? AND s_i_id = ? OR s_w_id = ? AND s_i_id = ?"
+        ),
+        2
+    );
+    let number = ("o_id".to_owned(), ColumnType::Int);
+    assert_eq!(rows("CALL tpcc_new_order(?, ?)"), (vec![number], 1));
+    assert_eq!(
         rows("SELECT MIN(no_o_id) FROM new_order").0[0].1,
         ColumnType::Int
     );

@@ -26,6 +26,16 @@ pub trait Data: Source {
         number: u64,
     ) -> Result<(), BuildError>;
 
+    /// Makes what else the workload needs in the database, such as stored procedures; renews it when it is there.
+    async fn create_routines(&self, _connection: &mut Connection) -> Result<(), BuildError> {
+        Ok(())
+    }
+
+    /// Drops what [`Data::create_routines`] made, when it is there.
+    async fn drop_routines(&self, _connection: &mut Connection) -> Result<(), BuildError> {
+        Ok(())
+    }
+
     /// Checks that table `number` holds what it should.
     async fn verify(&self, connection: &mut Connection, number: u64) -> Result<(), BuildError>;
 }

@@ -183,6 +183,16 @@ pub enum OptionError {
         /// The workload.
         workload: String,
     },
+    /// The options are each allowed, and do not go with each other or with the load.
+    #[error("{workload}: {what}\nhint: {hint}")]
+    Conflict {
+        /// The workload.
+        workload: String,
+        /// What does not go together.
+        what: String,
+        /// What to set.
+        hint: String,
+    },
     /// The options are each allowed, and nothing is left to do.
     #[error("{workload} has no statement left to run with these options\nhint: {hint}")]
     Empty {

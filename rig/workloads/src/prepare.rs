@@ -115,7 +115,7 @@ fn build<D: Data>(
         for number in numbers(tables) {
             tables.create(connection, number).await?;
         }
-        Ok(())
+        tables.create_routines(connection).await
     })?;
 
     let load = load::load(tables, &pool, &mut |done, total| {
@@ -174,6 +174,7 @@ fn remove(spec: &Spec, tables: &impl Data) -> Result<Cleaned, BuildError> {
     let dropped = pool.once(async |connection| {
         let existing = tables.existing(connection).await?;
         sql::drop_tables(connection, tables.database(), &existing).await?;
+        tables.drop_routines(connection).await?;
         Ok(existing)
     })?;
     Ok(Cleaned {

@@ -3,6 +3,7 @@
 use super::population::Population;
 use super::schema::{Definition, Kind, TABLES};
 use super::settings::{self, Schema};
+use super::shapes::{Shape, routine};
 use crate::data::Data;
 use crate::error::BuildError;
 use crate::load::writer::RowWriter;
@@ -16,6 +17,7 @@ use dyno_wire::Connection;
 #[derive(Debug)]
 pub struct Tables {
     schema: Schema,
+    shape: Shape,
     database: String,
     population: Population,
     loads: Vec<Table>,
@@ -24,7 +26,8 @@ pub struct Tables {
 impl Tables {
     /// The tables of a spec in `database`, their rows under `seed`.
     pub fn new(spec: &WorkloadSpec, database: &str, seed: u64) -> Result<Self, OptionError> {
-        let schema = Schema::from(&settings::resolve(spec)?);
+        let options = settings::resolve(spec)?;
+        let schema = Schema::from(&options);
         let loads = TABLES.iter().map(|table| Table {
             name: format!("{}.{}", quoted(database), table.name),
             columns: table.filled,
@@ -33,6 +36,7 @@ impl Tables {
         });
         Ok(Self {
             loads: loads.collect(),
+            shape: Shape::named(options.word("shape")),
             schema,
             database: database.to_owned(),
             population: Population::new(seed),
@@ -139,6 +143,17 @@ impl Data for Tables {
 
     async fn create_index(&self, _: &mut Connection, _: u64) -> Result<(), BuildError> {
         Ok(())
+    }
+
+    async fn create_routines(&self, connection: &mut Connection) -> Result<(), BuildError> {
+        match self.shape {
+            Shape::Procedures => routine::make_all(connection, &self.database).await,
+            Shape::Statements | Shape::Batched => Ok(()),
+        }
+    }
+
+    async fn drop_routines(&self, connection: &mut Connection) -> Result<(), BuildError> {
+        routine::drop_all(connection, &self.database).await
     }
 
     async fn verify(&self, connection: &mut Connection, number: u64) -> Result<(), BuildError> {

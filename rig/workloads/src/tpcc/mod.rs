@@ -9,6 +9,7 @@ mod counters;
 pub mod draw;
 mod inputs;
 mod mix;
+mod pacing;
 mod population;
 mod schema;
 pub mod settings;

@@ -1,5 +1,6 @@
 //! The options of the TPC-C-derived workload.
 
+use super::shapes::Shape;
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use dyno_record::WorkloadSpec;
 use serde_json::Value as Json;
@@ -34,9 +35,37 @@ pub const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "home",
         aliases: &[],
-        kind: Kind::Choice(&["bound", "random"]),
+        kind: Kind::Choice(&["bound", "exclusive", "uniform", "random"]),
         default: "bound",
-        meaning: "each session keeps a warehouse, dealt in turn, or draws one for each transaction",
+        meaning: "each session keeps a warehouse: dealt in turn, one of its own, or drawn; or draws one for each transaction",
+    },
+    OptionSpec {
+        name: "shape",
+        aliases: &[],
+        kind: Kind::Choice(Shape::NAMES),
+        default: "statements",
+        meaning: "one statement a step, one for all rows of a step, or one CALL a transaction",
+    },
+    OptionSpec {
+        name: "keying",
+        aliases: &[],
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "wait before each transaction as long as its input takes to type: 18, 3, 2, 2, 2 s",
+    },
+    OptionSpec {
+        name: "think",
+        aliases: &[],
+        kind: Kind::Switch,
+        default: "off",
+        meaning: "wait after each transaction as a reader does: on average 12, 12, 10, 5, 5 s",
+    },
+    OptionSpec {
+        name: "pace",
+        aliases: &[],
+        kind: Kind::Number(0.001, 10.0),
+        default: "1",
+        meaning: "factor on the times of keying and think",
     },
     OptionSpec {
         name: "foreign_keys",

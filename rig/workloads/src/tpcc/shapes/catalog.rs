@@ -2,6 +2,7 @@
 
 use dyno_drive::{Client, Error, Outcome, Prepared, Row, StatementClass, Value};
 use std::marker::PhantomData;
+use std::ops::RangeInclusive;
 
 /// Name in records, class and SQL of a kind of statement.
 ///
@@ -11,11 +12,17 @@ pub type Definition = (&'static str, StatementClass, &'static str);
 
 /// The kinds of statements of a shape.
 pub trait Catalog: Copy + 'static {
-    /// All of them. Those without parameters in front of the others, see [`PLAIN`].
+    /// All of them. The first are [`BEGIN`], [`COMMIT`] and [`ROLLBACK`], the last those without SQL, which sessions do
+    /// not prepare.
     const LIST: &'static [Definition];
 
     /// The place of this one in the list; it is the number of the record's statement type.
     fn index(self) -> usize;
+
+    /// How often the group in brackets of a statement's SQL is repeated, see [`expanded`]: each is prepared for itself.
+    fn repeats(_index: usize) -> RangeInclusive<usize> {
+        1..=1
+    }
 }
 
 /// The first statements of each list; they travel as text, for they have no parameters.
@@ -37,28 +44,69 @@ pub const SCHEMA_CHECK: Definition = (
      WHERE w_id <= ? AND EXISTS (SELECT 1 FROM history)",
 );
 
+/// How many statements a session prepares.
+pub fn prepared<C: Catalog>() -> usize {
+    to_prepare::<C>()
+        .map(|(_, _, repeats)| repeats.count())
+        .sum()
+}
+
+/// Place, SQL and repeats of what is prepared.
+fn to_prepare<C: Catalog>() -> impl Iterator<Item = (usize, &'static str, RangeInclusive<usize>)> {
+    let all = C::LIST.iter().enumerate().skip(PLAIN);
+    all.filter(|(_, (_, _, sql))| !sql.is_empty())
+        .map(|(kind, (_, _, sql))| (kind, *sql, C::repeats(kind)))
+}
+
+/// SQL whose groups in brackets are repeated: `([?|, ])` stands for `(?, ?, ?)` at three repeats. What is behind the bar
+/// parts one from the next.
+fn expanded(sql: &str, repeats: usize) -> String {
+    let mut out = String::new();
+    let mut rest = sql;
+    while let Some((before, tail)) = rest.split_once('[') {
+        let (group, after) = tail.split_once(']').unwrap_or((tail, ""));
+        let (item, separator) = group.split_once('|').unwrap_or((group, ""));
+        out.push_str(before);
+        out.push_str(&vec![item; repeats].join(separator));
+        rest = after;
+    }
+    out + rest
+}
+
 /// The statements of one session, ready to be executed. A result of another size than it must have ends the trial: the
 /// data is not what the workload believes.
 #[derive(Debug)]
 pub struct Statements<C> {
     prepared: Vec<Prepared>,
+    /// For each kind, where its first one is, less the repeats of that.
+    places: Vec<usize>,
     catalog: PhantomData<C>,
 }
 
 impl<C: Catalog> Statements<C> {
-    /// How many a session prepares.
-    pub const COUNT: usize = C::LIST.len() - PLAIN;
-
     /// Prepares all of them.
     pub async fn prepare(client: &mut Client) -> Result<Self, Error> {
-        let mut prepared = Vec::with_capacity(Self::COUNT);
-        for (kind, (_, _, sql)) in C::LIST.iter().enumerate().skip(PLAIN) {
-            prepared.push(client.prepare(kind, sql).await?);
+        let mut prepared = Vec::with_capacity(self::prepared::<C>());
+        let mut places = vec![0; C::LIST.len()];
+        for (kind, sql, repeats) in to_prepare::<C>() {
+            places[kind] = prepared.len();
+            for repeats in repeats {
+                prepared.push(client.prepare(kind, &expanded(sql, repeats)).await?);
+            }
         }
         Ok(Self {
             prepared,
+            places,
             catalog: PhantomData,
         })
+    }
+
+    /// The statement with its group repeated so often; the fewest times when it is not repeated that rarely.
+    #[inline]
+    fn of(&self, statement: C, repeats: usize) -> &Prepared {
+        let kind = statement.index();
+        let beyond = repeats.saturating_sub(*C::repeats(kind).start());
+        &self.prepared[self.places[kind] + beyond]
     }
 
     /// Executes a statement without parameters as text.
@@ -75,9 +123,44 @@ impl<C: Catalog> Statements<C> {
         values: &[Value<'_>],
         visit: impl FnMut(Row<'_>) -> Result<(), dyno_wire::Error>,
     ) -> Result<u64, Error> {
-        let prepared = &self.prepared[statement.index() - PLAIN];
+        let prepared = self.of(statement, 0);
         let outcome = client.execute_rows(prepared, values, visit).await?;
         Ok(outcome.rows)
+    }
+
+    /// Reads at least `rows` rows with a statement whose group is repeated.
+    pub async fn read_many(
+        &self,
+        client: &mut Client,
+        (statement, repeats): (C, usize),
+        values: &[Value<'_>],
+        rows: usize,
+        visit: impl FnMut(Row<'_>) -> Result<(), dyno_wire::Error>,
+    ) -> Result<(), Error> {
+        let prepared = self.of(statement, repeats);
+        let outcome = client.execute_rows(prepared, values, visit).await?;
+        if outcome.rows >= rows as u64 {
+            return Ok(());
+        }
+        let what = format!("gave {} rows instead of {rows}", outcome.rows);
+        Err(unexpected(statement, values, &what))
+    }
+
+    /// Changes at least `rows` rows with a statement whose group is repeated.
+    pub async fn change_many(
+        &self,
+        client: &mut Client,
+        (statement, repeats): (C, usize),
+        values: &[Value<'_>],
+        rows: u64,
+    ) -> Result<(), Error> {
+        let prepared = self.of(statement, repeats);
+        let changed = client.execute(prepared, values).await?.affected_rows;
+        if changed >= rows {
+            return Ok(());
+        }
+        let what = format!("changed {changed} rows instead of {rows}");
+        Err(unexpected(statement, values, &what))
     }
 
     /// Reads exactly one row.
@@ -98,7 +181,7 @@ impl<C: Catalog> Statements<C> {
         }
     }
 
-    /// Changes `rows` rows.
+    /// Changes exactly `rows` rows.
     pub async fn change(
         &self,
         client: &mut Client,
@@ -106,25 +189,14 @@ impl<C: Catalog> Statements<C> {
         values: &[Value<'_>],
         rows: u64,
     ) -> Result<Outcome, Error> {
-        let prepared = &self.prepared[statement.index() - PLAIN];
-        let outcome = client.execute(prepared, values).await?;
-        expect_changed(statement, values, outcome, rows)
+        let outcome = client.execute(self.of(statement, 0), values).await?;
+        if outcome.affected_rows == rows {
+            return Ok(outcome);
+        }
+        let changed = outcome.affected_rows;
+        let what = format!("changed {changed} rows instead of {rows}");
+        Err(unexpected(statement, values, &what))
     }
-}
-
-/// Fails unless `rows` rows were changed.
-pub fn expect_changed<C: Catalog>(
-    statement: C,
-    values: &[Value<'_>],
-    outcome: Outcome,
-    rows: u64,
-) -> Result<Outcome, Error> {
-    if outcome.affected_rows == rows {
-        return Ok(outcome);
-    }
-    let changed = outcome.affected_rows;
-    let what = format!("changed {changed} rows instead of {rows}");
-    Err(unexpected(statement, values, &what))
 }
 
 /// The data is not what the workload believes: `what` a statement did.
@@ -181,6 +253,15 @@ mod tests {
         assert_eq!(hundredths(b"12.34"), 1234);
         assert_eq!(hundredths(b"-0.05"), -5);
         assert_eq!(hundredths(b"100.00"), 10_000);
+    }
+
+    #[test]
+    fn groups_are_repeated_with_what_parts_them() {
+        let sql = "a IN ([?|, ]) AND CASE[ WHEN ? THEN ?] END OR b = ?";
+        let three =
+            "a IN (?, ?, ?) AND CASE WHEN ? THEN ? WHEN ? THEN ? WHEN ? THEN ? END OR b = ?";
+        assert_eq!(expanded(sql, 3), three);
+        assert_eq!(expanded("SELECT ?", 7), "SELECT ?");
     }
 
     #[test]

@@ -78,6 +78,7 @@ impl Steps {
                 return Statements::simple(client, Statement::Rollback).await;
             }
         }
+        client.writes(&[order.warehouse, order.district, order_id]);
         Statements::simple(client, Statement::Commit).await
     }
 
@@ -169,6 +170,8 @@ impl Steps {
         let values = [c, cd, cw, d, w, amount, Value::Bytes(&self.text)];
         sql.change(client, Statement::PaymentHistory, &values, 1)
             .await?;
+        let [warehouse, district, amount] = [drawn.warehouse, drawn.district, drawn.amount];
+        client.writes(&[warehouse, district, place[0], place[1], customer, amount]);
         Statements::simple(client, Statement::Commit).await
     }
 
