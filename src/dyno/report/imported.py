@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dyno.errors import DynoError
-from dyno.findings.words import number, plural
+from dyno.findings.words import plural
 from dyno.record.histogram import decode_all, percentile_us
 from dyno.record.imported import FILE, Imported, read_imported
 from dyno.record.importers.logs import EMPTY
@@ -87,7 +87,7 @@ def _marks(log: Imported, lines: dict[Key, Line]) -> list[Mark]:
         text = f"{plural(log.errors, 'ignored error')} in {log.transactions or 0:,} transactions"
         marks.append(Mark(kind="errors", severity="info", text=text))
     if log.rate_per_s:
-        text = f"offered {number(log.rate_per_s)} transactions/s: its throughput is no capacity"
+        text = f"offered {log.rate_per_s:,} transactions/s: its throughput is no capacity"
         marks.append(Mark(kind="host", severity="warn", text=text))
     measured = lines.get((MEASURE, THROUGHPUT, ""))
     verdict = audit(measured.values if measured else [])
