@@ -10,6 +10,7 @@ from dyno.findings.leaders import find_leaders, find_peaks
 from dyno.findings.limits import find_limits
 from dyno.findings.marks import cell_marks, trial_marks
 from dyno.findings.names import Names
+from dyno.findings.scaling import find_scaling, fit_curve, fit_curves
 from dyno.findings.validity import find_cautions
 
 __all__ = [
@@ -21,7 +22,10 @@ __all__ = [
     "find_leaders",
     "find_limits",
     "find_peaks",
+    "find_scaling",
     "find_warmups",
+    "fit_curve",
+    "fit_curves",
     "trial_marks",
     "weigh_settings",
 ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dyno import findings
 from dyno.findings import Names
-from dyno.report import facts, tables
+from dyno.report import facts, scaling, tables
 from dyno.report.cell import analyse_cell
 from dyno.report.imported import read_imported_trial
 from dyno.report.model import Analysis, Cell, Comparison, Finding, Reproduction
@@ -39,6 +39,7 @@ def analyse(run: Run) -> Analysis:
     rows = findings.weigh_settings(setting_rows(run.settings), [each.name for each in plan.workloads])
     series = {trial: data.series for trial, data in trials.items() if data.series}
     verdicts = _verdicts(run, cells, engines, loads, names=names)
+    curves = findings.fit_curves(cells, loads, names, scaling.borders(plan))
     analysis = Analysis(
         run=plan.id,
         name=plan.name,
@@ -63,10 +64,12 @@ def analyse(run: Run) -> Analysis:
         cells=cells,
         comparisons=verdicts.comparisons,
         findings=verdicts.findings
+        + findings.find_scaling(curves, cells, names)
         + findings.find_cautions(
             cells, verdicts.comparisons, engines, rows, doctor=facts.doctor(plan), run=plan.id, names=names
         )
         + findings.find_warmups(cells, series, names),
+        scaling=curves,
         tables=[],
         setting_rows=rows,
         series=series,

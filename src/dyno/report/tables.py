@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dyno.findings.words import duration, number, percent, plural, ratio_interval, ratio_value, with_error
 from dyno.report.model import Table
+from dyno.report.scaling import scaling_table, worth_showing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +27,7 @@ def build(analysis: Analysis) -> list[Table]:
         throughput(view),
         open_loop(view),
         comparison(view),
+        scaling_table(worth_showing(analysis.scaling)),
         latency(view),
         statements(view),
         validity(view),
