@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from dyno.plan.complain import PlanError
+from dyno.plan.early_end import resolve_stopping
 from dyno.plan.load import accepted, parse, read, settings_sets
 
 LEAST = """
@@ -197,3 +198,39 @@ def test_wrong_loads_name_the_key(before, after, said):
     problem = error(text.replace(before, after))
     assert said in problem.message
     assert problem.hint
+
+
+STOPPING = '[phases]\nmeasure = "{measure}"\nprecision = "3%"\n{rest}'
+
+
+@pytest.mark.parametrize(
+    ("measure", "rest", "windows"),
+    [
+        ("90s", "", "120 s to 90 s"),
+        ("90s", 'measure_min = "19s"', "19 s to 90 s"),
+        ("90s", 'measure_min = "91s"', "91 s to 90 s"),
+    ],
+)
+def test_a_precision_needs_time_for_its_windows(measure, rest, windows):
+    problem = error(LEAST + STOPPING.format(measure=measure, rest=rest))
+    assert f"windows of {windows}" in problem.message
+    assert "measure_min" in problem.hint
+
+
+@pytest.mark.parametrize("load", ["rate_per_s = [10]", "sessions = [1]\nrate_per_s = [10]"])
+def test_a_precision_needs_a_throughput_to_be_found_out(load):
+    text = LEAST.replace("sessions = [1]", load) + STOPPING.format(measure="200s", rest="")
+    assert "load.rate_per_s" in error(text).message
+
+
+def test_a_shortest_window_without_a_precision_is_an_error():
+    problem = error(LEAST + '[phases]\nmeasure_min = "30s"\n')
+    assert "no phases.precision" in problem.message
+
+
+def test_a_precision_with_time_enough_is_resolved_with_its_rule():
+    plan = parse(LEAST + STOPPING.format(measure="15m", rest=""), "p.toml")
+    stopping = resolve_stopping(plan.phases)
+    assert stopping is not None
+    assert stopping.model_dump() == {"rule": "dyno-stopping/1", "precision": 0.03, "measure_min_s": 120.0}
+    assert resolve_stopping(parse(LEAST, "p.toml").phases) is None

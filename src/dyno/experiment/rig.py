@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -142,7 +143,7 @@ class Rig:
         cpus: list[int],
         limit_s: float,
         server_gone: Callable[[], bool],
-        look: Callable[[], None],
+        look: Callable[[], bool | None],
     ) -> RigExit:
         """Run one trial's load and wait for its end, which always comes.
 
@@ -153,11 +154,12 @@ class Rig:
             cpus: CPUs it may use; empty for all.
             limit_s: Seconds after which the rig counts as hung and is killed.
             server_gone: Whether the server's process has ended.
-            look: Called a few times a second while it runs.
+            look: Called a few times a second while it runs; once it says so, measure ends early.
         """
         command = [*self._pinned(cpus), "drive", "--spec", str(spec), "--record", str(record)]
         began = time.monotonic()
         died_at: float | None = None
+        asked = False
         with _child(command, log, subprocess.DEVNULL) as process:
             while True:
                 try:
@@ -166,7 +168,9 @@ class Rig:
                     pass
                 else:
                     return RigExit(code, "the server's process died" if server_gone() else None)
-                look()
+                if look() and not asked:
+                    asked = True
+                    process.send_signal(signal.SIGUSR1)
                 now = time.monotonic()
                 if died_at is None and server_gone():
                     died_at = now

@@ -32,7 +32,7 @@ def trial_spec(
         **_work(workload, target, resolved.seed),
         "connection": resolved.connection.model_dump(),
         "load": load_spec(resolved.load(cell.load)),
-        "phases": resolved.phases.model_dump(),
+        "phases": resolved.phases.model_dump(exclude={"stopping"}),
         "cpus": resolved.placement.rig_cpus,
         "interval_s": INTERVAL_S,
         "probe": {"host": True, "server_pid": server_pid, "status": True},

@@ -12,7 +12,7 @@ from dyno.engines import describe, require_verified
 from dyno.errors import DynoError
 from dyno.experiment.check import HINT, Checker, complaint, contradictions, require_consistent
 from dyno.experiment.rig import said_in_log
-from dyno.experiment.spec import trial_spec
+from dyno.experiment.spec import INTERVAL_S, trial_spec
 from dyno.experiment.stand import Context, Data, Live, Stand
 from dyno.record.follow import Follower
 from dyno.record.layout import timestamp, write_json
@@ -21,11 +21,12 @@ from dyno.record.stream import read_stream
 from dyno.record.usage import usage
 
 if TYPE_CHECKING:
-    from dyno.plan.resolved import ResolvedCell, ScheduledTrial
+    from dyno.plan.resolved import ResolvedCell, ResolvedPhases, ScheduledTrial
     from dyno.record.checked import Checked
     from dyno.record.layout import TrialLayout
     from dyno.record.lines import Failure, Summary
     from dyno.record.stream import Stream
+    from dyno.stats.stopping import Stopper
 
 # Connecting is not a phase of planned length; a server that is slow to authenticate gets this much.
 CONNECT_S = 60.0
@@ -80,6 +81,7 @@ class Attempt:
         self._checked: dict[str, Checked] = {}
         self._files = context.layout.trial(scheduled.trial)
         self._follower = Follower(self._files.record)
+        self._stopper = stopper_of(context.resolved.phases)
         if self._files.path.exists():
             shutil.rmtree(self._files.path)
         self._files.path.mkdir(parents=True)
@@ -167,7 +169,7 @@ class Attempt:
             cpus=resolved.placement.rig_cpus,
             limit_s=limit_s,
             server_gone=live.gone,
-            look=self._show,
+            look=self._look,
         )
         self._spent_s["drive"] = time.monotonic() - began
         verdict.rig_exit_code = ended.code
@@ -192,7 +194,7 @@ class Attempt:
         self._spent_s[f"check_{when}"] = checked.total_seconds
         if when == "before":
             require_consistent(checked)
-        elif (wrong := complaint(checked, when)) is not None:
+        elif (wrong := complaint(checked, "after the load")) is not None:
             self.verdict.invalidate(wrong, HINT)
 
     def _judge_commits(self, stream: Stream) -> None:
@@ -204,11 +206,15 @@ class Attempt:
         if wrong:
             self.verdict.invalidate("; ".join(wrong), HINT)
 
-    def _show(self) -> None:
-        """Let a person see the newest second, when there is one."""
+    def _look(self) -> bool:
+        """Let a person see the newest second, when there is one; whether enough is measured."""
         second = self._follower.latest()
         if second is not None:
             self._context.second(second)
+        enough = False
+        for rate_per_s in self._follower.measured():
+            enough = (self._stopper is not None and self._stopper.feed(rate_per_s)) or enough
+        return enough
 
     def _judge_record(self) -> None:
         """A trial is a result only if its stream is whole, says so itself, and has something in it."""
@@ -244,6 +250,18 @@ def data_of(context: Context, cell: ResolvedCell) -> Data:
     """The data set that a cell runs on."""
     resolved = context.resolved
     return Data(resolved.settings_set(cell.settings), resolved.workload(cell.workload))
+
+
+def stopper_of(phases: ResolvedPhases) -> Stopper | None:
+    """What watches a trial that may end early: a sample is an interval of the record."""
+    if phases.stopping is None:
+        return None
+    # scipy comes with it: loaded before there is load, and only where it is asked for.
+    from dyno.stats.stopping import Stopper, StoppingRule  # noqa: PLC0415
+
+    rule = phases.stopping
+    shortest, longest = round(rule.measure_min_s / INTERVAL_S), round(phases.measure_s / INTERVAL_S)
+    return Stopper(StoppingRule(rule.precision, shortest, longest))
 
 
 def _recorded_error(files: TrialLayout) -> Failure | None:

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from dyno.engines import Settings
 from dyno.plan import names
 from dyno.plan.complain import Location, PlanError, explain
+from dyno.plan.early_end import check_stopping
 from dyno.plan.schema import Plan
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ def check(written: dict[str, Any], source: str) -> Plan:
         raise explain(failure, Plan, source) from failure
     _require_tls(plan, settings_sets(plan, source), source)
     _require_time(plan, source)
+    check_stopping(plan, source)
     return plan
 
 
@@ -72,7 +74,7 @@ def _require_time(plan: Plan, source: str) -> None:
                 raise PlanError(
                     f"{source}: load.schedules[{index}].{key} take {taken_s:g} s, phases.{phase} is"
                     f" {length_s:g} s",
-                    hint=f'[phases] {phase} = "{taken_s:g}s" or longer; after the last stage its target holds',
+                    hint=f'[phases] {phase} = "{taken_s:g}s" or more; after the last stage its target holds',
                 )
 
 

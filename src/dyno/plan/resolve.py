@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dyno.plan import names
 from dyno.plan.complain import PlanError, closest
 from dyno.plan.connection_schema import address
+from dyno.plan.early_end import resolve_stopping
 from dyno.plan.load import accepted, settings_sets
 from dyno.plan.resolved import (
     MissingEngine,
@@ -100,7 +101,10 @@ def resolve(plan: Plan, text: str, found: Found, *, keep_data: bool = False) -> 
         loads=loads,
         connection=resolve_connection(plan.connection),
         phases=ResolvedPhases(
-            warmup_s=plan.phases.warmup, measure_s=plan.phases.measure, drain_s=plan.phases.drain
+            warmup_s=plan.phases.warmup,
+            measure_s=plan.phases.measure,
+            drain_s=plan.phases.drain,
+            stopping=resolve_stopping(plan.phases),
         ),
         trials_per_cell=plan.trials.count,
         order_method=plan.trials.order,

@@ -124,12 +124,27 @@ class ResolvedConnection(Part):
     stagger_s: float = 0.0
 
 
+class ResolvedStopping(Part):
+    """When a trial ends before its longest window, fixed before the run; docs/METHOD.md, 4b.
+
+    Attributes:
+        rule: Name and version of the rule.
+        precision: Target of the interval of the mean, ± this share of it.
+        measure_min_s: No trial measures for less.
+    """
+
+    rule: Literal["dyno-stopping/1"]
+    precision: float
+    measure_min_s: float
+
+
 class ResolvedPhases(Part):
-    """The phases of a trial, in seconds."""
+    """The phases of a trial, in seconds; with `stopping`, `measure_s` is the longest that it measures."""
 
     warmup_s: float
     measure_s: float
     drain_s: float
+    stopping: ResolvedStopping | None = None
 
 
 class ResolvedPlacement(Part):

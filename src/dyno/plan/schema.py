@@ -76,11 +76,17 @@ class WorkloadEntry(Table):
 
 
 class Phases(Table):
-    """`[phases]`, in seconds once read."""
+    """`[phases]`, in seconds once read.
+
+    With `precision`, `measure` is the longest that a trial measures: it ends when its mean is known that well
+    (`dyno.stats.stopping`), but not before `measure_min`.
+    """
 
     warmup: Duration = 2.0
     measure: Duration = 5.0
     drain: Duration = 1.0
+    precision: Share | None = None
+    measure_min: Duration | None = None
 
     @field_validator("measure")
     @classmethod

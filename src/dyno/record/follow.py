@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from dyno.errors import DynoError
 from dyno.record.histogram import decode_all, percentile_us
 from dyno.record.lines import Interval, Process
-from dyno.record.series import cores
+from dyno.record.series import cores, rate_per_s
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +73,12 @@ class Follower:
         self._offset = 0
         self._torn = b""
         self._server_cores: float | None = None
+        self._measured: list[float] = []
+
+    def measured(self) -> list[float]:
+        """Transactions a second of the measured intervals that `latest` has passed since the last call."""
+        rates, self._measured = self._measured, []
+        return rates
 
     def latest(self) -> Second | None:
         """The newest interval since the last call, or None when there is none."""
@@ -81,6 +87,8 @@ class Follower:
             line = _understood(raw)
             if isinstance(line, Interval):
                 newest = line
+                if line.phase == "measure" and line.duration_us:
+                    self._measured.append(rate_per_s(line))
             elif line is not None and line.role == "server":
                 self._server_cores = cores(line)
         try:
@@ -106,7 +114,7 @@ class Follower:
         return Second(
             t_s=interval.t_us / MICROSECONDS_PER_S,
             phase=interval.phase,
-            throughput_per_s=sum(each.ok for each in interval.transactions) / seconds,
+            throughput_per_s=rate_per_s(interval),
             p50_us=percentile_us(latency, 50),
             p99_us=percentile_us(latency, 99),
             errors=sum(each.count for each in interval.errors),

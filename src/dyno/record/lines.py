@@ -213,6 +213,7 @@ class Summary(Line):
     outcome: Literal["ok", "failed", "interrupted"]
     error: Failure | None = None
     measure_us: int = Field(ge=0)
+    measure_end: Literal["planned", "asked"] = "planned"
     transactions: list[Transactions] = []
     statements: list[Statements] = []
     errors: list[ErrorCount] = []

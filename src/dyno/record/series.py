@@ -99,7 +99,7 @@ def _of_interval(interval: Interval) -> Iterator[Row]:
     """Throughput and latency in all (label "") and, where there are several, by transaction type."""
     seconds = interval.duration_us / MICROSECONDS_PER_S
     histograms = {each.type: decode(each.latency) for each in interval.transactions if each.latency}
-    yield "throughput_per_s", "", sum(each.ok for each in interval.transactions) / seconds
+    yield "throughput_per_s", "", rate_per_s(interval)
     yield from _latency("", merge(histograms.values()))
     if len(interval.transactions) > 1:
         for each in interval.transactions:
@@ -114,6 +114,11 @@ def _of_interval(interval: Interval) -> Iterator[Row]:
         yield "run_delay", "", max(delays) / interval.duration_us
     if interval.open:
         yield from _of_open_loop(interval, interval.open, seconds)
+
+
+def rate_per_s(interval: Interval) -> float:
+    """Transactions a second of one interval, which has a length."""
+    return sum(each.ok for each in interval.transactions) / (interval.duration_us / MICROSECONDS_PER_S)
 
 
 def _of_open_loop(interval: Interval, counted: OpenCount, seconds: float) -> Iterator[Row]:
