@@ -77,14 +77,14 @@ def check_server(
 
 
 def complaint(checked: Checked, when: str) -> str | None:
-    """What is wrong with the data, in one sentence; None when nothing is."""
+    """What is wrong with the data, in one sentence that begins with when it was so; None when nothing is."""
     broken = checked.broken
     if not broken:
         return None
     rest = f"; and {len(broken) - SHOWN_MAX} more" if len(broken) > SHOWN_MAX else ""
     shown = "; ".join(condition.complaint() for condition in broken[:SHOWN_MAX])
     return (
-        f"{when} the load the data breaks {len(broken)} of {len(checked.conditions)} consistency conditions:"
+        f"{when} the data breaks {len(broken)} of {len(checked.conditions)} consistency conditions:"
         f" {shown}{rest}"
     )
 
@@ -95,7 +95,7 @@ def require_consistent(checked: Checked) -> None:
     Raises:
         DynoError: Some condition does not hold.
     """
-    wrong = complaint(checked, "before")
+    wrong = complaint(checked, "before the load")
     if wrong is not None:
         raise DynoError(wrong, hint="build the data anew: what is measured on it means nothing")
 

@@ -164,7 +164,7 @@ class InstalledStand:
         except pymysql.MySQLError as error:
             raise DynoError(f"{self._engine.id} does not answer after its start: {error}") from error
         return Live(
-            target=_socket_target(server),
+            target=socket_target(server),
             version=variables["version"],
             pid=server.pid,
             checks=checks,
@@ -211,7 +211,7 @@ class InstalledStand:
         server.start()
         layout = context.layout
         spec = layout.prepare(*build, "spec.json")
-        write_json(spec, data_spec(data.workload, _socket_target(server), context.resolved.seed, []))
+        write_json(spec, data_spec(data.workload, socket_target(server), context.resolved.seed, []))
         context.rig.prepare(spec, layout.prepare(*build, "log"), layout.prepare(*build, "ndjson"), [])
         _prepare_for_rest(server)
         stopped = server.stop()
@@ -236,7 +236,7 @@ def _prepare_for_rest(server: Server) -> None:
         raise DynoError(f"{server.installed.id} does not answer after the build: {error}") from error
 
 
-def _socket_target(server: Server) -> dict[str, object]:
+def socket_target(server: Server) -> dict[str, object]:
     """`target` of spec.json for a server of ours: root, over its socket."""
     return {
         "socket": str(server.socket),
