@@ -48,7 +48,7 @@ def durability(  # noqa: PLR0917 (typer passes options by name)
 
     The load is TPC-C-derived. The client writes down each New-Order and Payment as it is acknowledged,
     outside the server. After each SIGKILL at a random moment and the restart, every one of them must be in
-    the data, and all consistency conditions must hold: no half transaction. Logs, checks and the result are kept.
+    the data, and all consistency conditions must hold: no half transaction. Logs, checks and result are kept.
 
     The exit code is 1 when a half transaction was found, or when one was lost with durability full.
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from dyno.findings.words import duration, number, percent, plural, ratio_interval, ratio_value
 from dyno.report.markdown import escape
 from dyno.report.model import Table
-from dyno.report.tables import CARE_SIGN, NO_NUMBER, p_value
+from dyno.report.tables import NO_NUMBER, p_value
+from dyno.report.view import CARE_SIGN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

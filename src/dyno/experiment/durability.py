@@ -2,8 +2,8 @@
 
 Each round runs the TPC-C-derived load, whose sessions write down every New-Order and Payment as the server
 acknowledges it (`ack_log`, docs/FORMAT.md §4), ends the server by SIGKILL at a random moment, starts it
-again, and compares: every acknowledged transaction must be in the data (durability, 3.5 of the TPC-C specification),
-and no half of any (atomicity, by the consistency conditions).
+again, and compares: every acknowledged transaction must be in the data (durability, 3.5 of the TPC-C
+specification), and no half of any (atomicity, by the consistency conditions).
 """
 
 from __future__ import annotations

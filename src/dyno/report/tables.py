@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dyno.findings.words import duration, number, percent, plural, ratio_interval, ratio_value, with_error
+from dyno.report import tpcc_tables
 from dyno.report.model import Table
 from dyno.report.scaling import scaling_table, worth_showing
+from dyno.report.view import CARE_SIGN, View, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from dyno.report.model import Analysis, Cell, Comparison, Latency, Mark
-
-CARE_SIGN = "*"
-"""Behind a number that has a mark worth reading."""
+    from dyno.report.model import Analysis, Cell, Latency
 
 NO_NUMBER = "–"
 HASH_DIGITS = 12
@@ -22,13 +21,14 @@ HASH_DIGITS = 12
 
 def build(analysis: Analysis) -> list[Table]:
     """All tables of an analysis, the most asked first."""
-    view = _View(analysis)
+    view = View(analysis)
     return [
         throughput(view),
         open_loop(view),
         comparison(view),
         scaling_table(worth_showing(analysis.scaling)),
         latency(view),
+        *tpcc_tables.tables(view),
         statements(view),
         validity(view),
         engines(view),
@@ -36,37 +36,12 @@ def build(analysis: Analysis) -> list[Table]:
     ]
 
 
-class _View:
-    """Labels of an analysis, and the leading columns that its cells need to be told apart."""
-
-    def __init__(self, analysis: Analysis) -> None:
-        self.analysis = analysis
-        self.engines = {each.id: each.label for each in analysis.engines}
-        self.loads = {each.id: each.label for each in analysis.loads}
-        self.several_workloads = len(analysis.workloads) > 1
-        self.several_settings = len(analysis.settings) > 1
-
-    @property
-    def condition_columns(self) -> list[str]:
-        """Columns for workload and settings, where the run has several."""
-        return ["Workload"] * self.several_workloads + ["Settings"] * self.several_settings
-
-    def condition(self, item: Cell | Comparison) -> list[str]:
-        """The values of `condition_columns`."""
-        return [item.workload] * self.several_workloads + [item.settings] * self.several_settings
-
-
-def signed(text: str, marks: list[Mark]) -> str:
-    """The text, with a sign where a mark says that it must be read with care."""
-    return text + CARE_SIGN if any(mark.severity != "info" for mark in marks) else text
-
-
 def _care_note(cells: list[Cell]) -> str:
     marked = any(mark.severity != "info" for cell in cells for mark in cell.marks)
     return f" {CARE_SIGN} read with care, see the table of marks." if marked else ""
 
 
-def throughput(view: _View) -> Table:
+def throughput(view: View) -> Table:
     """Engine by load level: mean and half of the confidence interval."""
     analysis = view.analysis
     rows: dict[tuple[str, ...], dict[str, str]] = {}
@@ -106,9 +81,9 @@ OPEN_COLUMNS = ["Offered/s", "Done/s", "p50", "p95", "p99", "p99.9", "max"]
 OPEN_BESIDE = ["Service p99", "Lag p99", "Rig's own lag p99", "Dropped", "Waiting"]
 
 
-def open_loop(view: _View) -> Table:
+def open_loop(view: View) -> Table:
     """Response times at each offered rate, and what was done of it."""
-    cells = [cell for cell in _by_load(view) if cell.loop == "open"]
+    cells = [cell for cell in view.by_load() if cell.loop == "open"]
     rows = [
         [
             *view.condition(cell),
@@ -148,16 +123,10 @@ def _open_figures(cell: Cell) -> list[str]:
     ]
 
 
-def _by_load(view: _View) -> list[Cell]:
-    """The cells with those of one load level beside each other."""
-    order = {load.id: i for i, load in enumerate(view.analysis.loads)}
-    return sorted(view.analysis.cells, key=lambda c: (c.workload, c.settings, order[c.load]))
-
-
 MEASURES = {"throughput_per_s": "Throughput", "p99_us": "p99 response time"}
 
 
-def comparison(view: _View) -> Table:
+def comparison(view: View) -> Table:
     """Each engine against the baseline, in words."""
     analysis = view.analysis
     care = {(c.engine, c.settings, c.workload, c.load): c.marks for c in analysis.cells}
@@ -210,7 +179,7 @@ def _percentiles(line: Latency) -> list[str]:
     return [*(duration(value) for value in values), f"{line.count:,}"]
 
 
-def latency(view: _View) -> Table:
+def latency(view: View) -> Table:
     """Percentiles of transactions by load level and engine; in an open loop with service and lag beside."""
     several_types = any(len(cell.latency) > 1 for cell in view.analysis.cells)
     some_open = any(cell.loop == "open" for cell in view.analysis.cells)
@@ -223,7 +192,7 @@ def latency(view: _View) -> Table:
             *([time] if some_open else []),
             *_percentiles(line),
         ]
-        for cell in _by_load(view)
+        for cell in view.by_load()
         for time, lines in (
             ("response" if cell.loop == "open" else "service", cell.latency),
             ("service", cell.service),
@@ -242,14 +211,14 @@ def latency(view: _View) -> Table:
     )
 
 
-def _kind(view: _View) -> str:
+def _kind(view: View) -> str:
     kinds = {load.kind for load in view.analysis.loads}
     closed = "Closed loop: service time, from the start of a transaction to its end."
     opened = "Open loop: response time, from when the transaction was due."
     return " ".join(text for kind, text in (("closed", closed), ("open", opened)) if kind in kinds)
 
 
-def statements(view: _View) -> Table:
+def statements(view: View) -> Table:
     """Percentiles of single statements; those that never ran are left out."""
     rows = [
         [
@@ -259,7 +228,7 @@ def statements(view: _View) -> Table:
             line.name,
             *_percentiles(line),
         ]
-        for cell in _by_load(view)
+        for cell in view.by_load()
         for line in cell.statements
     ]
     return Table(
@@ -271,7 +240,7 @@ def statements(view: _View) -> Table:
     )
 
 
-def validity(view: _View) -> Table:
+def validity(view: View) -> Table:
     """Every mark of every cell."""
     rows = [
         [
@@ -294,7 +263,7 @@ def validity(view: _View) -> Table:
     )
 
 
-def engines(view: _View) -> Table:
+def engines(view: View) -> Table:
     """What ran, in the servers' own words."""
     rows = [
         [
@@ -315,7 +284,7 @@ def engines(view: _View) -> Table:
     )
 
 
-def trials(view: _View) -> Table:
+def trials(view: View) -> Table:
     """Every single trial."""
     rows = [
         [
