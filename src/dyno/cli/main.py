@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from dyno import __version__
-from dyno.cli import console, engines, report, snapshots
+from dyno.cli import audit, console, engines, report, snapshots
 from dyno.cli.bench import bench
 from dyno.cli.check import check
 from dyno.cli.compare import compare
@@ -58,6 +58,7 @@ app = typer.Typer(
 app.command("run")(run)
 app.command("bench")(bench)
 app.command("check")(check)
+app.add_typer(audit.app, name="audit")
 app.command("report")(report.report)
 app.command("show")(report.show)
 app.command("import")(import_)

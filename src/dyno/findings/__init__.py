@@ -11,6 +11,7 @@ from dyno.findings.limits import find_limits
 from dyno.findings.marks import cell_marks, trial_marks
 from dyno.findings.names import Names
 from dyno.findings.scaling import find_scaling, fit_curve, fit_curves
+from dyno.findings.tpcc import find_tpcc
 from dyno.findings.validity import find_cautions
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "find_limits",
     "find_peaks",
     "find_scaling",
+    "find_tpcc",
     "find_warmups",
     "fit_curve",
     "fit_curves",

@@ -138,6 +138,7 @@ def _verdicts(
         *findings.find_comparisons(comparisons, cells, names),
         *findings.find_peaks(cells, loads, relevant_difference=delta, names=names),
         *findings.find_limits(cells, loads, names),
+        *findings.find_tpcc(cells, loads, names),
     ]
     return _Verdicts(baseline, comparisons, [*sentences, *notes])
 
