@@ -5,6 +5,9 @@ use super::mix::Type;
 use super::schema::{CUSTOMERS, DISTRICTS, ITEMS};
 use crate::random::Random;
 
+/// The most lines of an order.
+pub const LINES_MAX: usize = 15;
+
 /// A line of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
@@ -25,6 +28,14 @@ pub struct NewOrder {
 }
 
 impl NewOrder {
+    /// An order that can be drawn again and again without taking memory.
+    pub fn with_room() -> Self {
+        Self {
+            lines: Vec::with_capacity(LINES_MAX),
+            ..Self::default()
+        }
+    }
+
     /// Draws an order of warehouse `home` of `warehouses`.
     pub fn draw(
         &mut self,
@@ -36,7 +47,7 @@ impl NewOrder {
         self.warehouse = home;
         self.district = between(random, 1, DISTRICTS);
         self.customer = nurand(random, 1023, constants.customer, 1, CUSTOMERS);
-        let count = between(random, 5, 15);
+        let count = between(random, 5, LINES_MAX as u64);
         let rolled_back = between(random, 1, 100) == 1;
         self.lines.clear();
         for _ in 0..count {

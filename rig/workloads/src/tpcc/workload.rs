@@ -90,7 +90,7 @@ impl Tpcc {
             warehouses: self.warehouses,
             home,
             district: index / self.warehouses % DISTRICTS + 1,
-            order: NewOrder::default(),
+            order: NewOrder::with_room(),
         }
     }
 }

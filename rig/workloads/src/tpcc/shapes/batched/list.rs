@@ -1,6 +1,7 @@
 //! The statements of the shape `batched`. Groups in brackets are repeated: for the lines of an order, or the districts of
 //! a delivery.
 
+use crate::tpcc::inputs::LINES_MAX;
 use crate::tpcc::schema::DISTRICTS;
 use crate::tpcc::shapes::catalog::{BEGIN, COMMIT, Catalog, Definition, ROLLBACK};
 use dyno_drive::StatementClass;
@@ -43,7 +44,7 @@ pub enum Batch {
 use StatementClass::{Delete, Insert, Select, Update};
 
 /// Lines of an order that may have to be written: one less than the fewest when the last is of an unused item.
-pub const LINES: RangeInclusive<usize> = 4..=15;
+const LINES: RangeInclusive<usize> = 4..=LINES_MAX;
 
 /// Districts of a warehouse.
 pub const DISTRICTS_ALL: usize = 10;

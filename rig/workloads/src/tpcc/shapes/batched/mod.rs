@@ -9,17 +9,14 @@ mod new_order;
 mod values;
 
 use self::delivery::Parcel;
-use self::list::{Batch, DISTRICTS_ALL, LINES};
+use self::list::{Batch, DISTRICTS_ALL};
 use self::new_order::Slot;
 use super::catalog::{self, Statements};
 use crate::tpcc::draw::last_name;
-use crate::tpcc::inputs::{Customer, OrderStatus, Payment, Request, StockLevel};
+use crate::tpcc::inputs::{Customer, LINES_MAX, OrderStatus, Payment, Request, StockLevel};
 use dyno_drive::{Client, Error, Value};
 
 pub use self::list::Batch as List;
-
-/// The most lines of an order.
-const LINES_MAX: usize = *LINES.end();
 
 /// A session's statements, and scratch space that its transactions share.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! New-Order of the shape `batched`.
 
+use super::Batches;
 use super::list::Batch;
 use super::values::Values;
-use super::{Batches, LINES_MAX};
 use crate::tpcc::counters;
-use crate::tpcc::inputs::{Line, NewOrder};
+use crate::tpcc::inputs::{LINES_MAX, Line, NewOrder};
 use crate::tpcc::shapes::catalog::{Statements, hundredths, stock_left};
 use dyno_drive::{Client, Error, Value};
 
