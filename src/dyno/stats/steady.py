@@ -13,6 +13,7 @@ import numpy as np
 from scipy import stats
 
 from dyno.stats.changepoints import change_points
+from dyno.stats.sawtooth import Sawtooth, sawtooth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +36,10 @@ STALL_SHARE = 0.10
 """A stalled second: below this share of the median."""
 OSCILLATION_MIN = 0.35
 """Coefficient of variation of the seconds around their slow trend from which on a window oscillates."""
+SAWTOOTH_MIN = 0.20
+"""Depth of a periodic swing, as a share of the mean, from which on a window oscillates."""
 SIGNIFICANCE = 0.01
+CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,9 @@ class Steadiness:
         stalls: Samples below a tenth of the median.
         changes: Sample indices where a new level begins.
         effective_n: Effective sample size by batch means.
+        half_width: Of the 95 % interval of the window's mean with that many samples, as a share of the mean.
+            It says how precise the window is, never how far two engines differ.
+        swing: A periodic swing of any depth.
     """
 
     state: State
@@ -59,6 +66,8 @@ class Steadiness:
     stalls: int = 0
     changes: tuple[int, ...] = ()
     effective_n: float = 0.0
+    half_width: float | None = None
+    swing: Sawtooth | None = None
 
 
 def mser5(values: Sequence[float]) -> int | None:
@@ -151,8 +160,13 @@ def audit(values: Sequence[float]) -> Steadiness:
         found.append(
             ("oscillating", f"{stalls} of {series.size} seconds under {STALL_SHARE:.0%} of the median")
         )
+    swing = sawtooth(values)
+    if swing is not None and swing.depth >= SAWTOOTH_MIN:
+        text = f"a saw-tooth: about every {swing.period:.0f} s by {swing.depth:.0%} of the mean"
+        found.append(("oscillating", text))
     if mser5(values) is None and found:
         found.append(("drifting", "MSER-5 finds no steady part"))
+    effective_n = effective_sample_size(values)
     return Steadiness(
         state=found[0][0] if found else "steady",
         reasons=[text for _, text in found],
@@ -160,8 +174,17 @@ def audit(values: Sequence[float]) -> Steadiness:
         variation=variation,
         stalls=stalls,
         changes=tuple(changes),
-        effective_n=effective_sample_size(values),
+        effective_n=effective_n,
+        half_width=_half_width(series, effective_n) / mean,
+        swing=swing,
     )
+
+
+def _half_width(series: Floats, effective_n: float) -> float:
+    """Half-width of Student's t interval of the mean of so many independent samples with this spread."""
+    n = max(effective_n, 2.0)
+    quantile = float(stats.t.ppf((1 + CONFIDENCE) / 2, n - 1))
+    return quantile * float(series.std(ddof=1)) / math.sqrt(n)
 
 
 def _steps(series: Floats, mean: float) -> list[int]:
