@@ -277,3 +277,28 @@ def test_the_formats_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     }
     assert call(["import", "--formats"]) == 0
     assert "xtprof" in capsys.readouterr().out
+
+
+def test_a_sequence_of_hammerdb_is_as_many_trials_as_it_has_results(folder: Path) -> None:
+    four = HAMMERDB.replace("2 Active", "4 Active").replace("15000 MariaDB TPM", "24000 MariaDB TPM")
+    stopped = HAMMERDB[: HAMMERDB.index("Vuser 1:Test complete")].replace("3 Virtual", "9 Virtual")
+    (folder / "autopilot.log").write_text(HAMMERDB + stopped + four)
+    run = imported(folder, "--layout", "{family}/{version}/*.log")
+    found = {entry.cell.rpartition("~")[2]: read_imported_trial(run, entry) for entry in run.manifest.order}
+    rates = {load: data.result.throughput_per_s for load, data in found.items() if data}
+    assert rates == {"s2": 250, "s8": None, "s4": 400}
+
+
+def test_hosts_of_monitors_are_facts_or_a_complaint(folder: Path) -> None:
+    for sessions in (4, 8):
+        (folder / f"{sessions}.sysbench").write_text(WHOLE_10.replace("threads: 4", f"threads: {sessions}"))
+        monitor(folder, "iostat-extended.txt", f"{sessions}.iostat")
+    run = imported(folder, "--layout", LAYOUT)
+    assert run.manifest.host == {"hostname": "db1", "kernel": "6.1.0-18-amd64", "cpus": 2}
+    other = (MONITORS / "iostat-extended.txt").read_text().replace("(db1)", "(db2)")
+    (folder / "8.iostat").write_text(other)
+    run.path.rename(run.path.with_name("one-host"))
+    run = imported(folder, "--layout", LAYOUT)
+    (check,) = run.manifest.doctor
+    assert "sysbench on db1" in check.text
+    assert "sysbench on db2" in check.text

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from dyno.errors import DynoError
+from dyno.record.importers import hammerdb
 from dyno.record.importers.formats import Format, by_word, detect
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from dyno.record.importers.layouts import Layout
 
+SESSIONS = "sessions"
 LOG = "log"
 """The word for a log of whichever tool, where a layout has `{kind}`."""
 
@@ -33,12 +35,14 @@ class Source:
     """A log, what its path says of it, and the files that lie beside it.
 
     Attributes:
+        lines: Which part of the file it is: a sequence of HammerDB writes several logs into one.
         format: Its format's name; None for a file without content, or with one that is not known.
     """
 
     path: Path
     fields: dict[str, str]
     format: str | None
+    lines: tuple[int, int | None] = (0, None)
     beside: tuple[Beside, ...] = ()
 
     @property
@@ -97,7 +101,7 @@ def collect(paths: Sequence[Path], layout: Layout, forced: str | None = None) ->
             hint="compare the pattern with a path; docs/IMPORT.md has the language and the presets",
         )
     index = _Index(beside)
-    found.logs = [Source(log.path, log.fields, log.format, index.of(log.fields)) for log in found.logs]
+    found.logs = [replace(part, beside=index.of(log.fields)) for log in found.logs for part in _parts(log)]
     return found
 
 
@@ -117,12 +121,21 @@ def _settle(found: Collection, doubtful: list[Source], named: set[Path]) -> None
     """Files without a known format: logs without a result where no other file is the log of their trial."""
     claimed = {frozenset(log.fields.items()) for log in found.logs}
     for source in doubtful:
-        is_trial = source.format is not None or "sessions" in source.fields or source.path.resolve() in named
+        is_trial = source.format is not None or SESSIONS in source.fields or source.path.resolve() in named
         if is_trial and frozenset(source.fields.items()) not in claimed:
             found.logs.append(source)
         else:
             found.left_out.append(source.path)
     found.logs.sort(key=lambda log: log.path)
+
+
+def _parts(log: Source) -> list[Source]:
+    """A log as one, or as the several that a sequence wrote into one file."""
+    if log.format != hammerdb.NAME or SESSIONS in log.fields:
+        return [log]
+    with log.path.open(encoding="utf-8", errors="replace") as lines:
+        begins = hammerdb.split(lines)
+    return [replace(log, lines=part) for part in zip(begins, [*begins[1:], None], strict=True)]
 
 
 class _Index:

@@ -10,6 +10,7 @@ from dyno.record.importers.logs import Interval, Log, TypeFigures, stop
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+NAME = "hammerdb"
 SECONDS_PER_MINUTE = 60
 _MINUTES_MAX = 100_000
 _COUNT = r"([\d,]{1,15})"
@@ -20,6 +21,8 @@ _RESULT = re.compile(rf"TEST RESULT : System achieved {_COUNT} NOPM from {_COUNT
 _RESULT_OLD = re.compile(rf"TEST RESULT : System achieved {_COUNT} \D+ TPM at {_COUNT} NOPM")
 _ACTIVE = re.compile(r"(\d{1,6}) Active Virtual Users configured")
 _CREATED = re.compile(r"(\d{1,6}) Virtual Users Created with Monitor VU")
+_FIRST_USER = re.compile(r"\bVuser 1 created\b")
+_TEST_RESULT = "TEST RESULT : "
 _RAMPUP = re.compile(r"Beginning rampup time of (\d{1,6}) minutes?")
 _PERIOD = re.compile(r"Timing test period of (\d{1,6}) in minutes")
 _COUNTER = re.compile(rf"{_COUNT} \S+(?: Server)? tpm")
@@ -36,6 +39,21 @@ def parse(lines: Iterable[str]) -> Log:
     for line in lines:
         reader.line(line)
     return reader.finish()
+
+
+def split(lines: Iterable[str]) -> list[int]:
+    """Where the runs of a sequence begin: indices of lines; a log without several results begins at 0.
+
+    A sequence (autopilot, or a script over virtual users) writes one log; each of its runs begins with the
+    creation of its virtual users. One that was stopped has no result and is a run all the same.
+    """
+    begins: list[int] = []
+    results = 0
+    for place, line in enumerate(lines):
+        if _FIRST_USER.search(line):
+            begins.append(place)
+        results += _TEST_RESULT in line
+    return begins if results > 1 and begins else [0]
 
 
 def parse_profile(lines: Iterable[str]) -> list[TypeFigures]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dyno import __version__
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from dyno.record.importers.collect import Source
+    from dyno.record.importers.telemetry.samples import HostFacts
     from dyno.record.importers.trial import Outcome
 
 _FAMILY_ORDER = ("mariadb", "mysql", "percona")
@@ -86,6 +87,7 @@ def build(run_id: str, entries: Sequence[Entry], command: list[str]) -> dict[str
         "order_method": "imported: order not known",
         "command": command,
         "trials_per_cell": max(Counter(each.cell for each in entries).values()),
+        **_hosts(entries),
         "phases": {"warmup_s": 0, "measure_s": lengths.most_common(1)[0][0], "drain_s": 0},
         "placement": {"text": "imported: placement not known"},
         "engines": [
@@ -125,6 +127,26 @@ def build(run_id: str, entries: Sequence[Entry], command: list[str]) -> dict[str
             for number, each in enumerate(entries, start=1)
         ],
     }
+
+
+def _hosts(entries: Sequence[Entry]) -> dict[str, Any]:
+    """The host, where the monitors name one; a complaint of the doctor, where they name several."""
+    workloads: dict[HostFacts, set[str]] = defaultdict(set)
+    for each in entries:
+        if each.outcome.host:
+            workloads[each.outcome.host].add(slug(each.source.workload))
+    hosts = sorted(workloads, key=lambda host: host.hostname)
+    if len(hosts) == 1:
+        return {"host": asdict(hosts[0])}
+    if not hosts:
+        return {}
+    where = "; ".join(
+        f"{', '.join(sorted(workloads[host]))} on {host.hostname} ({host.cpus} CPUs, {host.kernel})"
+        for host in hosts
+    )
+    text = f"the logs are of {len(hosts)} hosts: {where}"
+    hint = "compare only what ran on one host"
+    return {"doctor": [{"check": "hosts", "verdict": "warn", "text": text, "hint": hint}]}
 
 
 def _bytes(tier: str | None) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from dyno.record.importers.collect import Beside, Source
     from dyno.record.importers.logs import TypeFigures
     from dyno.record.importers.telemetry import Telemetry
+    from dyno.record.importers.telemetry.samples import HostFacts
 
 US_PER_MS = 1000
 NS_PER_MS = 1_000_000
@@ -46,12 +48,14 @@ class Outcome:
     Attributes:
         sessions: As the path or else the log says; None where neither does.
         problem: Why it is no result, or None.
+        host: Where its monitors ran, if they say it.
         left_out: Names of files beside it that hold nothing.
     """
 
     sessions: int | None
     problem: str | None
     measure_s: float | None
+    host: HostFacts | None = None
     left_out: tuple[str, ...] = ()
 
 
@@ -78,7 +82,8 @@ def import_trial(task: Task) -> Outcome:
             hint="may you read it, is the disk full?",
         ) from None
     empty = tuple(each.path.name for each in _monitors(source) if each.path.name not in dict(telemetry))
-    return Outcome(_sessions(source) or log.threads, imported.problem, log.total_time_s, empty)
+    host = next((each.host for _, each in telemetry if each.host), None)
+    return Outcome(_sessions(source) or log.threads, imported.problem, log.total_time_s, host, empty)
 
 
 def _sessions(source: Source) -> int | None:
@@ -96,7 +101,7 @@ def _read_log(source: Source) -> Log:
         return Log(lines=1, fault=f"the file has {size:,} bytes: it is no log")
     if source.format is None:
         return Log(lines=size and 1, fault="no known format: `dyno import --formats` lists them")
-    log = LOG_PARSERS[source.format](_lines(source.path))
+    log = LOG_PARSERS[source.format](islice(_lines(source.path), *source.lines))
     if profiles := [each for each in source.beside if each.format.role == "profile"]:
         log.transaction_types = log.transaction_types or hammerdb.parse_profile(_lines(profiles[0].path))
     return log

@@ -14,6 +14,7 @@ from dyno.record.importers.telemetry.samples import (
     Telemetry,
     busy_share,
     has_unit,
+    host_facts,
     number,
     time_of_day_s,
 )
@@ -62,7 +63,9 @@ class _Reader:
         tokens = text.split()
         if not tokens:
             return
-        if text.startswith(('"', "{")):
+        if text.startswith("Linux "):
+            self.telemetry.host = host_facts(text)
+        elif text.startswith(('"', "{")):
             self._json(text)
         elif tokens[0] == "avg-cpu:" or tokens[0].rstrip(":") == "Device" or tokens[-1] == "Device":
             self._header([token.rstrip(":") for token in tokens])

@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from dyno.record.importers.telemetry.samples import Clock, Telemetry, busy_share, number, time_of_day_s
+from dyno.record.importers.telemetry.samples import (
+    Clock,
+    Telemetry,
+    busy_share,
+    host_facts,
+    number,
+    time_of_day_s,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,9 +37,12 @@ class _Reader:
         if text.startswith(('"timestamp"', '{"cpu"')):
             self._json(text)
             return
+        if text.startswith("Linux "):
+            self.telemetry.host = host_facts(text)
+            return
         tokens = text.split()
         stamp = time_of_day_s(text)
-        if stamp is None or text.startswith("Linux"):
+        if stamp is None:
             return
         if "CPU" in tokens:
             self._columns = tokens[tokens.index("CPU") :] if "%idle" in tokens else []

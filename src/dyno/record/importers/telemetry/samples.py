@@ -12,8 +12,18 @@ ALL = "all"
 KIB, MIB, SECTOR = 1024, 1024**2, 512
 SECONDS_PER_DAY = 86_400
 _TIME = re.compile(r"(\d{1,2}):([0-5]\d):([0-5]\d)(?:\s*([AaPp])[Mm]\b)?")
+_HOST = re.compile(r"Linux (\S{1,100}) \(([^)\s]{1,255})\)\s.*\((\d{1,6}) CPUs?\)")
 _NUMBER = re.compile(r"(-?\d{1,18}(?:[.,]\d{1,9})?)([BbKkMmGgTt]?)%?")
 _POWERS = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+@dataclass(frozen=True)
+class HostFacts:
+    """What the first line of sysstat's tools says of the host."""
+
+    hostname: str
+    kernel: str
+    cpus: int
 
 
 @dataclass
@@ -23,12 +33,14 @@ class Telemetry:
     Attributes:
         series: (metric, label) → times in s since the first report, and values.
         reports: How many reports the file holds, the one since boot left out.
+        host: Where it was recorded, if the file says it.
         stamped: Whether times come from stamps; without any, reports are taken as 1 s apart.
     """
 
     series: dict[tuple[str, str], tuple[list[float], list[float]]] = field(
         default_factory=dict[tuple[str, str], tuple[list[float], list[float]]]
     )
+    host: HostFacts | None = None
     reports: int = 0
     stamped: bool = False
 
@@ -73,6 +85,12 @@ class Clock:
             self._begin = absolute if first else self._begin
             self.now_s = None if first else max(absolute - self._begin, 0.0)
         self.telemetry.reports += self.now_s is not None
+
+
+def host_facts(text: str) -> HostFacts | None:
+    """The host of a line such as `Linux 6.1.0 (db1)  03/24/2026  _x86_64_  (80 CPU)`; None for any other."""
+    found = _HOST.match(text)
+    return HostFacts(hostname=found[2], kernel=found[1], cpus=int(found[3])) if found else None
 
 
 def time_of_day_s(text: str) -> float | None:
