@@ -124,7 +124,7 @@ def _show(audit: Audit, finding: Finding, limits: str) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for heading in ("Round", "Killed after", "New-Orders", "Payments", "Lost", "Not acknowledged", "Restart"):
+    for heading in ("Round", "Killed after", "New-Orders", "Payments", "Lost", "Beyond", "Restart"):
         table.add_column(heading, justify="right")
     table.add_column("Half transactions")
     for each in audit.rounds:

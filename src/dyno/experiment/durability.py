@@ -21,6 +21,7 @@ from dyno.experiment.acks import Acknowledged, State, compare, read_acks
 from dyno.experiment.check import complaint
 from dyno.experiment.installed import socket_target
 from dyno.experiment.rig import Rig, find_rig, said_in_log
+from dyno.findings.words import plural
 from dyno.record.layout import write_json
 
 if TYPE_CHECKING:
@@ -156,7 +157,7 @@ class Auditor:
         return Audit(self._request, known["version"], shown, rounds)
 
     def _build(self, server: Server) -> None:
-        self._say(f"{self._request.engine}: build {self._request.warehouses} warehouses")
+        self._say(f"{self._request.engine}: build {plural(self._request.warehouses, 'warehouse')}")
         server.initialise()
         server.start()
         try:

@@ -2,9 +2,9 @@
 
 New orders a minute (NOPM) are orders that were entered: a New-Order that was rolled back, as 1 of 100 must
 be, is none. Transactions a minute (TPM) are all that the client saw end, those rolled back included. Both are
-over the measured time, and are no result of the benchmark that the load is derived from. Minimum shares, limits
-of response time and validity ranges are those of the TPC-C specification, revision 5.11 (5.2.3 to 5.2.5, 2.4
-to 2.8).
+over the measured time, and are no result of the benchmark that the load is derived from. Smallest shares,
+limits of response time and validity ranges are those of the TPC-C specification 5.11: 5.2.3 to 5.2.5
+and 2.4 to 2.8.
 """
 
 from __future__ import annotations
