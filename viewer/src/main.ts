@@ -12,6 +12,7 @@ import { provenance } from "./sections/provenance.ts";
 import { settings } from "./sections/settings.ts";
 import { throughput } from "./sections/throughput.ts";
 import { toolbar } from "./sections/toolbar.ts";
+import { hasTpcc, tpcc } from "./sections/tpcc.ts";
 import { trial } from "./sections/trial.ts";
 import { Store } from "./store.ts";
 import { decode, defaults, encode, settle, type View } from "./view.ts";
@@ -26,7 +27,8 @@ function build(host: HTMLElement, analysis: Analysis): void {
   const waits = page.run.kinds.every((kind) => kind === "open");
   const [main, next] = waits ? [latency, throughput] : [throughput, latency];
   const first = h("div", { class: "first" }, answer(page), h("div", {}, main(page), care(page)));
-  const rest = [next(page), comparison(page), trial(page), settings(page), provenance(page)];
+  const orders = hasTpcc(page) ? [tpcc(page)] : [];
+  const rest = [next(page), ...orders, comparison(page), trial(page), settings(page), provenance(page)];
   const parts = [header(page), toolbar(page), h("main", {}, first, ...rest)];
   host.replaceChildren(...parts);
   remember(store, base, read);

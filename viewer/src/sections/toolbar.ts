@@ -3,10 +3,12 @@ import { swatch } from "../charts/levels.ts";
 import { picker } from "../controls.ts";
 import { h } from "../dom.ts";
 import { jump, type Page } from "../page.ts";
+import { hasTpcc } from "./tpcc.ts";
 
 export const SECTIONS: readonly (readonly [string, string])[] = [
   ["throughput", "Throughput"],
   ["latency", "Latency"],
+  ["tpcc", "NOPM"],
   ["comparison", "Comparison"],
   ["trial", "Over time"],
   ["settings", "Settings"],
@@ -26,7 +28,9 @@ export function toolbar({ run, store }: Page): HTMLElement {
     h(
       "nav",
       { "aria-label": "Sections" },
-      SECTIONS.map(([id, title]) => jump(store, id, title)),
+      SECTIONS.filter(([id]) => id !== "tpcc" || hasTpcc({ run, store })).map(([id, title]) =>
+        jump(store, id, title),
+      ),
     ),
     h("div", { class: "legend", role: "group", "aria-label": "Engines shown" }, legend({ run, store })),
     workloads.length > 1 && picker(store, "workload", "Workload", list(workloads)),
