@@ -26,6 +26,15 @@ pub fn run(args: &Check) -> Result<ExitCode, Failure> {
     })?;
     let json = serde_json::to_string(&checked).map_err(Failure::failed)?;
     crate::print(&(json + "\n"))?;
+    for condition in &checked.conditions {
+        if let (Some(false), Some(reason)) = (condition.holds, condition.deviation) {
+            let profile = checked.profile;
+            eprintln!(
+                "note: profile {profile} breaks {}: {reason}",
+                name(condition)
+            );
+        }
+    }
     if checked.consistent {
         return Ok(ExitCode::SUCCESS);
     }
@@ -36,7 +45,7 @@ fn violations(checked: &Checked) -> String {
     let broken = checked
         .conditions
         .iter()
-        .filter(|condition| condition.holds != Some(true));
+        .filter(|condition| !condition.is_met());
     let lines: Vec<String> = broken.map(violation).collect();
     format!(
         "the data is not consistent: {} of {} conditions do not hold\n{}\n\
@@ -47,8 +56,16 @@ fn violations(checked: &Checked) -> String {
     )
 }
 
+/// Its name, and the number of its set of tables where they are numbered.
+fn name(condition: &ConditionChecked) -> String {
+    match condition.tables {
+        Some(number) => format!("{} of tables {number}", condition.name),
+        None => condition.name.to_owned(),
+    }
+}
+
 fn violation(condition: &ConditionChecked) -> String {
-    let head = format!("  {}: {}", condition.name, condition.text);
+    let head = format!("  {}: {}", name(condition), condition.text);
     let Some(row) = condition.rows.first() else {
         return format!("{head}\n    not known: the server took longer than the limit (--limit)");
     };

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 use std::process::ExitCode;
 
 use dyno_record::{Spec, Summary};
+use dyno_workloads::tpcc::profiles::Profile;
+use dyno_workloads::tpcc::profiles::client_sql::ClientSql;
+use dyno_workloads::tpcc::profiles::hammerdb::HammerDb;
 use dyno_workloads::{Oltp, Tpcc, WorkloadInfo, catalog, tpcc};
 
 use crate::drive_command::Trial;
@@ -16,11 +19,32 @@ pub fn drive<'a>(
     trial: &dyn Fn() -> Result<Trial<'a>, Failure>,
 ) -> Result<Summary, Failure> {
     if spec.workload.name == tpcc::settings::NAME {
-        let workload = Tpcc::new(spec).map_err(Failure::usage)?;
-        return trial()?.drive(workload);
+        return drive_tpcc(spec, trial);
     }
     let workload = Oltp::new(&spec.workload).map_err(Failure::usage)?;
     trial()?.drive(workload)
+}
+
+/// Drives the TPC-C-derived workload in the profile that the spec names.
+fn drive_tpcc<'a>(
+    spec: &Spec,
+    trial: &dyn Fn() -> Result<Trial<'a>, Failure>,
+) -> Result<Summary, Failure> {
+    let profile = tpcc::settings::profile(&spec.workload).map_err(Failure::usage)?;
+    match profile {
+        Profile::Standard => {
+            let workload = Tpcc::new(spec).map_err(Failure::usage)?;
+            trial()?.drive(workload)
+        }
+        Profile::HammerDb => {
+            let workload = HammerDb::new(spec).map_err(Failure::usage)?;
+            trial()?.drive(workload)
+        }
+        Profile::SysbenchTpcc | Profile::TpccMysql => {
+            let workload = ClientSql::new(spec).map_err(Failure::usage)?;
+            trial()?.drive(workload)
+        }
+    }
 }
 
 /// `dyno-rig workloads`: what there is, with every option.

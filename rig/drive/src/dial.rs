@@ -56,6 +56,16 @@ impl Dial {
         }
     }
 
+    /// The same, with SQL that comes before the spec's own.
+    pub fn beginning_with(mut self, sql: Vec<String>) -> Self {
+        let first = sql.into_iter().map(|sql| Init {
+            class: class(&sql),
+            sql,
+        });
+        self.init.splice(0..0, first);
+        self
+    }
+
     /// How a session connects: sessions are dealt over the targets in turn.
     pub fn options(&self, session: usize) -> &ConnectOptions {
         &self.targets[session % self.targets.len()]
@@ -164,5 +174,12 @@ mod tests {
                 ("DO 1", StatementClass::Other),
             ]
         );
+    }
+
+    #[test]
+    fn what_the_workload_says_comes_before_what_the_spec_says() {
+        let dial = dial(r#"{"init": ["DO 1"]}"#).beginning_with(vec!["SET autocommit = 0".into()]);
+        let said: Vec<_> = dial.init.iter().map(|init| init.sql.as_str()).collect();
+        assert_eq!(said, ["SET autocommit = 0", "DO 1"]);
     }
 }

@@ -154,7 +154,8 @@ impl<W: Workload> Coordinator<W> {
     fn start(workload: Arc<W>, spec: &Spec, connect: &ConnectOptions, sink: Sink) -> Self {
         let timeline = Timeline::new(spec);
         let types = Types::new(&*workload, &spec.connection);
-        let dial = Arc::new(Dial::new(spec, connect, types.connect));
+        let dial = Dial::new(spec, connect, types.connect);
+        let dial = Arc::new(dial.beginning_with(workload.session_init()));
         let transactions = workload.transaction_types();
         let counters = |kind| workload.counters(kind);
         let names = Names {

@@ -35,6 +35,11 @@ pub trait Workload: Send + Sync + 'static {
         0
     }
 
+    /// SQL that each session runs after its login, before what the spec has for that.
+    fn session_init(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Makes a session ready: prepares its statements. Time spent here counts nowhere, statements issued do.
     ///
     /// `session_index` is in `0..sessions` and tells sessions apart over the whole trial.

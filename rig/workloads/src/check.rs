@@ -5,8 +5,9 @@ use crate::error::BuildError;
 use crate::load::pool::Pool;
 use crate::options::OptionError;
 use crate::sql::{execute, query, quoted};
-use crate::tpcc::conditions::CONDITIONS;
-use crate::tpcc::settings;
+use crate::tpcc::conditions::{CONDITIONS, Condition, Standing};
+use crate::tpcc::schema::TableSet;
+use crate::tpcc::settings::{self, Schema};
 use dyno_record::Spec;
 use dyno_wire::Connection;
 use serde::Serialize;
@@ -20,14 +21,18 @@ const SHOWN: usize = 10;
 pub struct Checked {
     /// The workload.
     pub workload: String,
-    /// Whether every condition holds.
+    /// Its profile.
+    pub profile: &'static str,
+    /// Whether every condition holds, apart from those that the profile itself breaks.
     pub consistent: bool,
     /// Orders entered since the load, by the districts' counters.
     pub new_orders_since_load: i64,
     /// What the data holds: what a client's commits are compared with, as differences of two checks.
     pub counts: Counts,
-    /// Each condition.
+    /// Each condition that was asked, in each set of tables.
     pub conditions: Vec<ConditionChecked>,
+    /// The conditions about what the profile leaves out, which were not asked.
+    pub not_defined: Vec<NotDefined>,
     /// All of it, in seconds.
     pub total_seconds: f64,
 }
@@ -43,15 +48,28 @@ pub struct Counts {
     pub undelivered: i64,
 }
 
+/// A condition that says nothing about a profile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NotDefined {
+    /// Its name.
+    pub name: &'static str,
+    /// What the profile leaves out.
+    pub reason: &'static str,
+}
+
 /// What became of one condition.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConditionChecked {
     /// Its name.
     pub name: &'static str,
+    /// The number of its set of tables, where they are numbered.
+    pub tables: Option<u64>,
     /// What must hold.
     pub text: &'static str,
     /// Whether it does; none when the server did not finish in time.
     pub holds: Option<bool>,
+    /// Why the profile itself breaks it, when it does: then it says nothing against the data.
+    pub deviation: Option<&'static str>,
     /// Names of the columns of `rows`.
     pub columns: Vec<String>,
     /// The first rows that break it; null is NULL.
@@ -72,7 +90,7 @@ pub fn check(spec: &Spec, limit: Duration) -> Result<Checked, BuildError> {
         }
         .into());
     }
-    settings::resolve(&spec.workload)?;
+    let schema = Schema::from(&settings::resolve(&spec.workload)?);
     let mut connect = dyno_drive::connect_options(spec)?;
     // the server keeps the limit; the client waits a little longer than that, then hangs up
     connect.io_timeout = Some(limit + Duration::from_secs(30));
@@ -85,31 +103,72 @@ pub fn check(spec: &Spec, limit: Duration) -> Result<Checked, BuildError> {
             "use the database",
         )
         .await?;
-        let conditions = ask_all(connection, limit).await?;
-        let sql = "SELECT SUM(d_next_o_id - 3001) FROM district";
-        let since_load = count(connection, sql).await?;
-        let counts = Counts {
-            orders: count(connection, "SELECT SUM(d_next_o_id - 1) FROM district").await?,
-            payments: count(connection, "SELECT COUNT(*) FROM history").await?,
-            undelivered: count(connection, "SELECT COUNT(*) FROM new_order").await?,
-        };
+        let (mut conditions, mut counts) = (Vec::new(), Counts::default());
+        for set in schema.table_sets() {
+            for condition in CONDITIONS {
+                let deviation = match condition.standing(schema.profile) {
+                    Standing::Required => None,
+                    Standing::Broken(reason) => Some(reason),
+                    Standing::NotDefined(_) => continue,
+                };
+                let asked = ask(connection, condition, set, limit).await?;
+                conditions.push(ConditionChecked { deviation, ..asked });
+            }
+            counts.add(connection, set).await?;
+        }
         Ok(Checked {
             workload: spec.workload.name.clone(),
-            consistent: conditions
-                .iter()
-                .all(|condition| condition.holds == Some(true)),
-            new_orders_since_load: since_load,
+            profile: schema.profile.name(),
+            consistent: conditions.iter().all(ConditionChecked::is_met),
+            new_orders_since_load: counts.orders - schema.orders_loaded(),
             counts,
             conditions,
+            not_defined: not_defined(&schema),
             total_seconds: start.elapsed().as_secs_f64(),
         })
     })
 }
 
-/// A number that the data holds.
-async fn count(connection: &mut Connection, sql: &str) -> Result<i64, BuildError> {
-    let table = query(connection, sql, "count what the data holds").await?;
+impl Counts {
+    /// Adds what one set of tables holds.
+    async fn add(&mut self, connection: &mut Connection, set: TableSet) -> Result<(), BuildError> {
+        self.orders += count(
+            connection,
+            set,
+            "SELECT SUM(d_next_o_id - 1) FROM {district}",
+        )
+        .await?;
+        self.payments += count(connection, set, "SELECT COUNT(*) FROM {history}").await?;
+        self.undelivered += count(connection, set, "SELECT COUNT(*) FROM {new_order}").await?;
+        Ok(())
+    }
+}
+
+/// A number that a set of tables holds.
+async fn count(connection: &mut Connection, set: TableSet, sql: &str) -> Result<i64, BuildError> {
+    let table = query(connection, &set.sql(sql), "count what the data holds").await?;
     Ok(crate::sql::first_cell(&table).parse().unwrap_or(0))
+}
+
+impl ConditionChecked {
+    /// Whether it holds, or the profile is to blame that it does not.
+    #[must_use]
+    pub fn is_met(&self) -> bool {
+        self.holds == Some(true) || (self.holds == Some(false) && self.deviation.is_some())
+    }
+}
+
+/// The conditions that say nothing about the profile.
+fn not_defined(schema: &Schema) -> Vec<NotDefined> {
+    let reasons = CONDITIONS
+        .iter()
+        .map(|c| (c.name, c.standing(schema.profile)));
+    reasons
+        .filter_map(|(name, standing)| match standing {
+            Standing::NotDefined(reason) => Some(NotDefined { name, reason }),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Both families end a statement that takes too long, each under a variable of its own.
@@ -128,38 +187,39 @@ async fn set_limit(connection: &mut Connection, limit: Duration) -> Result<(), B
 /// `MySQL`'s and `MariaDB`'s numbers for a statement that took too long.
 const TOO_LONG: [u16; 2] = [3024, 1969];
 
-async fn ask_all(
+/// Asks for the rows that break a condition in one set of tables.
+async fn ask(
     connection: &mut Connection,
+    condition: &Condition,
+    set: TableSet,
     limit: Duration,
-) -> Result<Vec<ConditionChecked>, BuildError> {
-    let mut checked = Vec::with_capacity(CONDITIONS.len());
-    for condition in CONDITIONS {
-        let start = Instant::now();
-        let sql = format!("{} LIMIT {}", condition.sql, SHOWN + 1);
-        let (mut table, holds) = match connection.query_table(&sql).await {
-            Ok(table) => {
-                let holds = table.rows.is_empty();
-                (table, Some(holds))
-            }
-            Err(error) if error.code().is_some_and(|code| TOO_LONG.contains(&code)) => {
-                (dyno_wire::Table::default(), None)
-            }
-            Err(source) => {
-                let doing = format!("check {} within {} s", condition.name, limit.as_secs_f64());
-                return Err(BuildError::wire(doing)(source));
-            }
-        };
-        let more = table.rows.len() > SHOWN;
-        table.rows.truncate(SHOWN);
-        checked.push(ConditionChecked {
-            name: condition.name,
-            text: condition.text,
-            holds,
-            columns: table.columns,
-            rows: table.rows,
-            more,
-            seconds: start.elapsed().as_secs_f64(),
-        });
-    }
-    Ok(checked)
+) -> Result<ConditionChecked, BuildError> {
+    let start = Instant::now();
+    let sql = format!("{} LIMIT {}", set.sql(condition.sql), SHOWN + 1);
+    let (mut table, holds) = match connection.query_table(&sql).await {
+        Ok(table) => {
+            let holds = table.rows.is_empty();
+            (table, Some(holds))
+        }
+        Err(error) if error.code().is_some_and(|code| TOO_LONG.contains(&code)) => {
+            (dyno_wire::Table::default(), None)
+        }
+        Err(source) => {
+            let doing = format!("check {} within {} s", condition.name, limit.as_secs_f64());
+            return Err(BuildError::wire(doing)(source));
+        }
+    };
+    let more = table.rows.len() > SHOWN;
+    table.rows.truncate(SHOWN);
+    Ok(ConditionChecked {
+        name: condition.name,
+        tables: set.number,
+        text: condition.text,
+        holds,
+        deviation: None,
+        columns: table.columns,
+        rows: table.rows,
+        more,
+        seconds: start.elapsed().as_secs_f64(),
+    })
 }

@@ -102,12 +102,16 @@ def _show(checked: Checked) -> None:
 
 
 def _holds(condition: Condition) -> str:
+    if condition.deviation and condition.holds is False:
+        return "[yellow]no, by its profile[/]"
     return {True: "[green]yes[/]", False: "[bold red]no[/]", None: "[yellow]not known[/]"}[condition.holds]
 
 
 def _broken(condition: Condition) -> str:
     """What must hold, and the rows that break it, each on a line."""
     lines = [condition.text]
+    if condition.deviation:
+        lines.append(f"  the profile breaks it: {condition.deviation}")
     for row in condition.rows:
         cells = zip(condition.columns, row, strict=False)
         line = ", ".join(f"{column} = {'NULL' if value is None else value}" for column, value in cells)

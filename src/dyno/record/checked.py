@@ -14,15 +14,26 @@ class Part(BaseModel):
 
 
 class Condition(Part):
-    """One condition: whether it holds (None: the server took too long to say), and rows that break it."""
+    """One condition: whether it holds (None: the server took too long to say), and rows that break it.
+
+    `tables` is the number of its set of tables, where a profile numbers them. `deviation` says why the
+    profile itself breaks the condition, when it does: then it says nothing against the data.
+    """
 
     name: str
+    tables: int | None = None
     text: str
     holds: bool | None
+    deviation: str | None = None
     columns: list[str] = []
     rows: list[list[str | None]] = []
     more: bool = False
     seconds: float = Field(ge=0)
+
+    @property
+    def met(self) -> bool:
+        """Whether it holds, or the profile is to blame that it does not."""
+        return self.holds is True or (self.holds is False and self.deviation is not None)
 
     def complaint(self) -> str:
         """Why it does not hold, with the first row that breaks it."""
@@ -56,5 +67,5 @@ class Checked(Part):
 
     @property
     def broken(self) -> list[Condition]:
-        """The conditions that do not hold, or are not known to."""
-        return [condition for condition in self.conditions if condition.holds is not True]
+        """The conditions that do not hold, or are not known to, and that the profile should meet."""
+        return [condition for condition in self.conditions if not condition.met]

@@ -1,7 +1,8 @@
 //! The tables in a database: made, filled, checked.
 
 use super::population::Population;
-use super::schema::{Definition, Kind, TABLES};
+use super::profiles::{Profile, hammerdb};
+use super::schema::{Definition, Kind, TableSet};
 use super::settings::{self, Schema};
 use super::shapes::{Shape, routine};
 use crate::data::Data;
@@ -13,13 +14,14 @@ use crate::sql::{self, execute, first_cell, literal, query, quoted};
 use dyno_record::WorkloadSpec;
 use dyno_wire::Connection;
 
-/// Everything that is needed to make the nine tables, and to know them again.
+/// Everything that is needed to make the tables, and to know them again.
 #[derive(Debug)]
 pub struct Tables {
     schema: Schema,
     shape: Shape,
     database: String,
-    population: Population,
+    sets: Vec<TableSet>,
+    populations: Vec<Population>,
     loads: Vec<Table>,
 }
 
@@ -28,26 +30,43 @@ impl Tables {
     pub fn new(spec: &WorkloadSpec, database: &str, seed: u64) -> Result<Self, OptionError> {
         let options = settings::resolve(spec)?;
         let schema = Schema::from(&options);
-        let loads = TABLES.iter().map(|table| Table {
-            name: format!("{}.{}", quoted(database), table.name),
+        let sets: Vec<TableSet> = schema.table_sets().collect();
+        let each = sets.iter().flat_map(|set| {
+            let tables = set.definitions.iter();
+            tables.map(move |table| (set, table))
+        });
+        let loads = each.map(|(set, table)| Table {
+            name: format!("{}.{}", quoted(database), set.name(table.name)),
             columns: table.filled,
             units: units(table.kind, &schema),
             auto_increment: table.kind == Kind::History && schema.history_pk,
         });
+        let population = |set| Population::new(schema.profile, seed, set);
         Ok(Self {
             loads: loads.collect(),
             shape: Shape::named(options.word("shape")),
+            populations: (0..schema.sets).map(population).collect(),
+            sets,
             schema,
             database: database.to_owned(),
-            population: Population::new(seed),
         })
     }
 
-    /// A query that is true of a loaded table, beside the number of its rows: enough to see a column shifted or lost.
-    /// The consistency conditions, which are dear, are a command of their own.
+    /// How many rows a table has; none when that is drawn.
     fn rows_expected(&self, kind: Kind) -> Option<u64> {
         let units = units(kind, &self.schema);
         (kind != Kind::OrderLine).then(|| units * kind.unit_rows())
+    }
+
+    /// The set and the definition of a table, by its index.
+    fn table(&self, index: usize) -> (TableSet, &'static Definition) {
+        let set = self.sets[index / 9];
+        (set, &set.definitions[index % 9])
+    }
+
+    /// The same by its number, from 1.
+    fn numbered(&self, number: u64) -> (TableSet, &'static Definition) {
+        self.table(usize::try_from(number - 1).unwrap_or(usize::MAX))
     }
 }
 
@@ -59,17 +78,14 @@ fn units(kind: Kind, schema: &Schema) -> u64 {
     }
 }
 
-fn definition(number: u64) -> &'static Definition {
-    &TABLES[usize::try_from(number - 1).unwrap_or(usize::MAX)]
-}
-
 impl Source for Tables {
     fn tables(&self) -> &[Table] {
         &self.loads
     }
 
     fn append(&self, table: usize, unit: u64, writer: &mut RowWriter<'_>) {
-        self.population.append(TABLES[table].kind, unit, writer);
+        let kind = self.table(table).1.kind;
+        self.populations[table / 9].append(kind, unit, writer);
     }
 
     /// Of units below 4 KB each: some 2 to 4 MB.
@@ -86,14 +102,15 @@ impl Data for Tables {
     async fn existing(&self, connection: &mut Connection) -> Result<Vec<String>, BuildError> {
         let mut existing = Vec::new();
         // those that refer to others come first, so that dropping them in this order breaks no foreign key
-        for table in TABLES.iter().rev() {
+        for index in (0..self.loads.len()).rev() {
+            let (set, table) = self.table(index);
+            let name = set.name(table.name);
             let sql = format!(
                 "SELECT t.TABLE_TYPE, GROUP_CONCAT(c.COLUMN_NAME ORDER BY c.ORDINAL_POSITION) \
                  FROM information_schema.TABLES t LEFT JOIN information_schema.COLUMNS c \
                  ON c.TABLE_SCHEMA = t.TABLE_SCHEMA AND c.TABLE_NAME = t.TABLE_NAME \
-                 WHERE t.TABLE_SCHEMA = {} AND t.TABLE_NAME = '{}' GROUP BY t.TABLE_TYPE",
+                 WHERE t.TABLE_SCHEMA = {} AND t.TABLE_NAME = '{name}' GROUP BY t.TABLE_TYPE",
                 literal(&self.database),
-                table.name
             );
             let rows = query(connection, &sql, "look for tables in the way").await?;
             let Some(row) = rows.into_iter().next() else {
@@ -104,38 +121,34 @@ impl Data for Tables {
                 cells.next().unwrap_or_default(),
                 cells.next().unwrap_or_default(),
             );
-            let plain = Schema {
-                history_pk: false,
-                ..self.schema.clone()
-            };
-            let keyed = Schema {
-                history_pk: true,
-                ..self.schema.clone()
-            };
-            // history may have been built with its key or without
-            let known = [plain, keyed]
-                .iter()
-                .any(|schema| columns == table.column_names(schema));
-            if kind != "BASE TABLE" || !known {
+            // of any profile that has such a table; history may have been built with its key or without
+            let mut known = Profile::ALL.into_iter().flat_map(|profile| {
+                let same = profile
+                    .tables()
+                    .iter()
+                    .filter(|other| other.name == table.name);
+                same.flat_map(|other| [false, true].map(|pk| other.column_names(pk)))
+            });
+            if kind != "BASE TABLE" || !known.any(|names| names == columns) {
                 return Err(BuildError::ForeignTable {
                     database: self.database.clone(),
-                    table: table.name.to_owned(),
+                    table: name,
                     found: format!("a {} with the columns {columns}", kind.to_lowercase()),
                 });
             }
-            existing.push(table.name.to_owned());
+            existing.push(name);
         }
         Ok(existing)
     }
 
     async fn create(&self, connection: &mut Connection, number: u64) -> Result<(), BuildError> {
-        let table = definition(number);
-        let qualified = format!("{}.{}", quoted(&self.database), table.name);
-        let sql = table.create(&qualified, &self.schema);
-        execute(connection, &sql, &format!("create table {}", table.name)).await
+        let (set, table) = self.numbered(number);
+        let sql = set.create(table, &quoted(&self.database), &self.schema);
+        let doing = format!("create table {}", set.name(table.name));
+        execute(connection, &sql, &doing).await
     }
 
-    /// The two secondary indexes are there before the load: rows come in the order of the primary key, district by
+    /// The secondary indexes are there before the load: rows come in the order of the primary key, district by
     /// district, and an index of one district stays in the cache.
     fn has_secondary_index(&self) -> bool {
         false
@@ -145,39 +158,29 @@ impl Data for Tables {
         Ok(())
     }
 
-    async fn create_routines(&self, connection: &mut Connection) -> Result<(), BuildError> {
-        match self.shape {
-            Shape::Procedures => routine::make_all(connection, &self.database).await,
-            Shape::Statements | Shape::Batched => Ok(()),
-        }
-    }
-
-    async fn drop_routines(&self, connection: &mut Connection) -> Result<(), BuildError> {
-        routine::drop_all(connection, &self.database).await
-    }
-
     async fn verify(&self, connection: &mut Connection, number: u64) -> Result<(), BuildError> {
-        let table = definition(number);
+        let (set, table) = self.numbered(number);
+        let name = set.name(table.name);
         let wrong = |found: String| BuildError::Wrong {
-            table: table.name.to_owned(),
+            table: name.clone(),
             found,
         };
-        let qualified = format!("{}.{}", quoted(&self.database), table.name);
+        let database = quoted(&self.database);
         let (sql, expected) = match self.rows_expected(table.kind) {
             Some(rows) => (
-                format!("SELECT COUNT(*) FROM {qualified}"),
+                format!("SELECT COUNT(*) FROM {database}.{name}"),
                 rows.to_string(),
             ),
             // how many lines there are is drawn; the orders know
             None => (
                 format!(
-                    "SELECT (SELECT COUNT(*) FROM {qualified}) - (SELECT SUM(o_ol_cnt) FROM {}.orders)",
-                    quoted(&self.database)
+                    "SELECT (SELECT COUNT(*) FROM {database}.{name}) - (SELECT SUM(o_ol_cnt) FROM {database}.{})",
+                    set.table(Kind::Orders)
                 ),
                 "0".to_owned(),
             ),
         };
-        let doing = format!("count the rows of {}", table.name);
+        let doing = format!("count the rows of {name}");
         let count = first_cell(&query(connection, &sql, &doing).await?);
         if count != expected {
             return Err(wrong(format!(
@@ -185,9 +188,8 @@ impl Data for Tables {
             )));
         }
         let sql = format!(
-            "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = '{}'",
+            "SELECT ENGINE FROM information_schema.TABLES WHERE TABLE_SCHEMA = {} AND TABLE_NAME = '{name}'",
             literal(&self.database),
-            table.name
         );
         let engine = first_cell(&query(connection, &sql, "read the storage engine").await?);
         if !engine.eq_ignore_ascii_case(&self.schema.storage_engine) {
@@ -196,14 +198,34 @@ impl Data for Tables {
                 "its storage engine is {engine}, not {asked}"
             )));
         }
-        sql::analyze(connection, &self.database, table.name).await
+        sql::analyze(connection, &self.database, &name).await
+    }
+
+    async fn create_routines(&self, connection: &mut Connection) -> Result<(), BuildError> {
+        match (self.schema.profile, self.shape) {
+            (Profile::HammerDb, _) => {
+                hammerdb::procedures::make_all(connection, &self.database).await
+            }
+            (Profile::Standard, Shape::Procedures) => {
+                routine::make_all(connection, &self.database).await
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn drop_routines(&self, connection: &mut Connection) -> Result<(), BuildError> {
+        match self.schema.profile {
+            Profile::HammerDb => hammerdb::procedures::drop_all(connection, &self.database).await,
+            Profile::Standard => routine::drop_all(connection, &self.database).await,
+            Profile::SysbenchTpcc | Profile::TpccMysql => Ok(()),
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tpcc::schema::ITEMS;
+    use crate::tpcc::schema::{ITEMS, TABLES};
     use std::collections::BTreeMap;
 
     fn tables(options: &[(&str, serde_json::Value)]) -> Result<Tables, OptionError> {

@@ -6,13 +6,13 @@ use dyno_drive::Client;
 
 /// Of New-Order: orders with an item that does not exist.
 pub const ROLLED_BACK: usize = 0;
-const LINES: usize = 1;
-const REMOTE_LINES: usize = 2;
+pub const LINES: usize = 1;
+pub const REMOTE_LINES: usize = 2;
 /// Of Payment.
-const REMOTE: usize = 0;
-const BY_NAME: usize = 1;
+pub const REMOTE: usize = 0;
+pub const BY_NAME: usize = 1;
 /// Of Order-Status.
-const STATUS_BY_NAME: usize = 0;
+pub const STATUS_BY_NAME: usize = 0;
 /// Of Delivery: orders that were delivered, and districts where none waited.
 pub const DELIVERED: usize = 0;
 pub const SKIPPED: usize = 1;

@@ -1,6 +1,8 @@
 //! The rows of the population: a pure function of (seed, table, unit), so that any connection can load any of them.
 
-use super::draw::{self, LAST_LOADED, between, digits, hundredths, last_name, letters, nurand};
+use super::draw::{self, between, digits, hundredths, last_name, letters, nurand};
+use super::profiles::Profile;
+use super::profiles::laws::{Amounts, Filler, Laws, OrderCustomers};
 use super::schema::{CUSTOMERS, DISTRICTS, FIRST_UNDELIVERED, ITEMS, Kind};
 use crate::load::writer::RowWriter;
 use crate::random::{Random, RowRandom, mix64};
@@ -8,10 +10,11 @@ use crate::random::{Random, RowRandom, mix64};
 /// When everything in the population happened: one moment, so that equal seeds give equal rows.
 pub const MOMENT: &[u8] = b"2026-01-01 00:00:00";
 
-/// The generator of one seed.
+/// The generator of one seed and profile.
 #[derive(Clone, Copy, Debug)]
 pub struct Population {
     seed: u64,
+    laws: &'static Laws,
 }
 
 /// A place in a table whose rows belong to districts.
@@ -40,15 +43,23 @@ impl Place {
 }
 
 impl Population {
-    /// The population of a seed.
-    pub const fn new(seed: u64) -> Self {
-        Self { seed }
+    /// The population of a profile's table set under a seed; sets count from 0 and differ in their content.
+    pub const fn new(profile: Profile, seed: u64, set: u64) -> Self {
+        let seed = match set {
+            0 => seed,
+            other => mix64(seed ^ mix64(other)),
+        };
+        Self {
+            seed,
+            laws: profile.laws(),
+        }
     }
 
     /// Appends the rows of one unit.
     pub fn append(self, kind: Kind, unit: u64, writer: &mut RowWriter<'_>) {
         let mut row = Row {
             writer,
+            laws: self.laws,
             text: Vec::with_capacity(512),
         };
         let rows = kind.unit_rows();
@@ -79,12 +90,10 @@ impl Population {
 
     fn order(self, place: Place, mut random: RowRandom, row: &mut Row<'_, '_>) {
         let lines = between(&mut random, 5, 15);
-        let district = (place.warehouse - 1) * DISTRICTS + place.district;
-        let key = mix64(RowRandom::table_key(self.seed, 0) ^ mix64(district));
         row.integer(place.id);
         row.integer(place.district);
         row.integer(place.warehouse);
-        row.integer(draw::permuted(key, CUSTOMERS, place.id - 1) + 1);
+        row.integer(self.order_customer(place, &mut random));
         row.writer.text(MOMENT);
         if place.id < FIRST_UNDELIVERED {
             row.integer(between(&mut random, 1, 10));
@@ -94,6 +103,17 @@ impl Population {
         row.integer(lines);
         row.integer(1);
         row.end();
+    }
+
+    /// Whose order it is.
+    fn order_customer(self, place: Place, random: &mut RowRandom) -> u64 {
+        let district = match self.laws.customers {
+            OrderCustomers::Permutation => (place.warehouse - 1) * DISTRICTS + place.district,
+            OrderCustomers::WarehousePermutation => place.warehouse * DISTRICTS,
+            OrderCustomers::AtLeastOrder => return between(random, place.id, CUSTOMERS),
+        };
+        let key = mix64(RowRandom::table_key(self.seed, 0) ^ mix64(district));
+        draw::permuted(key, CUSTOMERS, place.id - 1) + 1
     }
 
     fn order_lines(self, place: Place, mut random: RowRandom, row: &mut Row<'_, '_>) {
@@ -111,12 +131,12 @@ impl Population {
                 row.writer.null();
             }
             row.integer(5);
-            row.money(if delivered {
-                0
-            } else {
-                between(&mut random, 1, 999_999)
+            row.money(match (self.laws.amounts, delivered) {
+                (Amounts::Waiting, false) => between(&mut random, 1, 999_999),
+                (Amounts::Delivered, true) => between(&mut random, 10, 10_000),
+                _ => 0,
             });
-            row.letters(&mut random, 24, 24);
+            row.filler(&mut random, 24, 24);
             row.end();
         }
     }
@@ -135,7 +155,7 @@ fn warehouse(id: u64, mut random: RowRandom, row: &mut Row<'_, '_>) {
     row.integer(id);
     row.letters(&mut random, 6, 10);
     row.address(&mut random);
-    row.rate(between(&mut random, 0, 2000));
+    row.tax(&mut random);
     row.money(30_000_000);
     row.end();
 }
@@ -145,7 +165,7 @@ fn district(index: u64, mut random: RowRandom, row: &mut Row<'_, '_>) {
     row.integer(index / DISTRICTS + 1);
     row.letters(&mut random, 6, 10);
     row.address(&mut random);
-    row.rate(between(&mut random, 0, 2000));
+    row.tax(&mut random);
     row.money(3_000_000);
     row.integer(CUSTOMERS + 1);
     row.end();
@@ -155,7 +175,7 @@ fn customer(place: Place, mut random: RowRandom, row: &mut Row<'_, '_>) {
     let name = if place.id <= 1000 {
         place.id - 1
     } else {
-        nurand(&mut random, 255, LAST_LOADED, 0, 999)
+        nurand(&mut random, 255, row.laws.last_name_constant, 0, 999)
     };
     row.integer(place.id);
     row.integer(place.district);
@@ -167,15 +187,16 @@ fn customer(place: Place, mut random: RowRandom, row: &mut Row<'_, '_>) {
     row.address(&mut random);
     row.digits(&mut random, 16);
     row.writer.text(MOMENT);
-    row.writer
-        .text(if random.below(10) == 0 { b"BC" } else { b"GC" });
+    let bad = random.below(10) < row.laws.bad_credit_of_ten;
+    row.writer.text(if bad { b"BC" } else { b"GC" });
     row.money(5_000_000);
-    row.rate(between(&mut random, 0, 5000));
+    let discount = between(&mut random, 0, row.laws.discount_max);
+    row.rate(discount * row.laws.rate_step);
     row.writer.text(b"-10.00");
     row.writer.text(b"10.00");
     row.integer(1);
     row.integer(0);
-    row.letters(&mut random, 300, 500);
+    row.filler(&mut random, 300, 500);
     row.end();
 }
 
@@ -184,7 +205,7 @@ fn stock(index: u64, mut random: RowRandom, row: &mut Row<'_, '_>) {
     row.integer(index / ITEMS + 1);
     row.integer(between(&mut random, 10, 100));
     for _ in 0..DISTRICTS {
-        row.letters(&mut random, 24, 24);
+        row.filler(&mut random, 24, 24);
     }
     for _ in 0..3 {
         row.integer(0);
@@ -201,7 +222,7 @@ fn history(place: Place, mut random: RowRandom, row: &mut Row<'_, '_>) {
     }
     row.writer.text(MOMENT);
     row.money(1000);
-    row.letters(&mut random, 12, 24);
+    row.filler(&mut random, 12, 24);
     row.end();
 }
 
@@ -216,6 +237,7 @@ fn new_order(index: u64, row: &mut Row<'_, '_>) {
 /// A row under construction: the fields that several tables have.
 struct Row<'a, 'b> {
     writer: &'a mut RowWriter<'b>,
+    laws: &'static Laws,
     text: Vec<u8>,
 }
 
@@ -228,6 +250,24 @@ impl Row<'_, '_> {
         self.text.clear();
         letters(random, low, high, &mut self.text);
         self.writer.text(&self.text);
+    }
+
+    /// A string without meaning, of letters or of one letter, as the profile has it.
+    fn filler(&mut self, random: &mut RowRandom, low: u64, high: u64) {
+        self.fill(random, low, high);
+        self.writer.text(&self.text);
+    }
+
+    fn fill(&mut self, random: &mut RowRandom, low: u64, high: u64) {
+        self.text.clear();
+        match self.laws.filler {
+            Filler::Letters => letters(random, low, high, &mut self.text),
+            Filler::Repeated => {
+                let letter = b'a' + random.below(26).to_le_bytes()[0];
+                let length = usize::try_from(between(random, low, high)).unwrap_or(0);
+                self.text.resize(length, letter);
+            }
+        }
     }
 
     fn digits(&mut self, random: &mut RowRandom, length: u32) {
@@ -254,6 +294,11 @@ impl Row<'_, '_> {
         self.writer.text(&self.text);
     }
 
+    fn tax(&mut self, random: &mut RowRandom) {
+        let [low, high] = self.laws.tax;
+        self.rate(between(random, low, high) * self.laws.rate_step);
+    }
+
     /// Two streets, a city, a state and a zip code.
     fn address(&mut self, random: &mut RowRandom) {
         for _ in 0..3 {
@@ -266,15 +311,14 @@ impl Row<'_, '_> {
         self.writer.text(&self.text);
     }
 
-    /// 26 to 50 letters, in one row of ten with ORIGINAL somewhere among them.
+    /// 26 to 50 letters, in one row of ten with the profile's mark somewhere among them.
     fn data(&mut self, random: &mut RowRandom) {
-        const MARK: &[u8] = b"ORIGINAL";
-        self.text.clear();
-        letters(random, 26, 50, &mut self.text);
+        let mark = self.laws.mark;
+        self.fill(random, 26, 50);
         if random.below(10) == 0 {
-            let places = self.text.len() - MARK.len() + 1;
+            let places = self.text.len() - mark.len() + 1;
             let at = usize::try_from(random.below(places as u64)).unwrap_or(0);
-            self.text[at..at + MARK.len()].copy_from_slice(MARK);
+            self.text[at..at + mark.len()].copy_from_slice(mark);
         }
         self.writer.text(&self.text);
     }

@@ -4,12 +4,16 @@ use super::*;
 use crate::load::writer::Form;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The rows of some units as fields.
+/// The rows of some units of the standard profile as fields.
 fn rows(kind: Kind, units: std::ops::Range<u64>) -> Vec<Vec<String>> {
+    rows_of(Profile::Standard, kind, units)
+}
+
+fn rows_of(profile: Profile, kind: Kind, units: std::ops::Range<u64>) -> Vec<Vec<String>> {
     let mut bytes = Vec::new();
     let mut writer = RowWriter::new(&mut bytes, Form::Tabbed);
     for unit in units {
-        Population::new(1).append(kind, unit, &mut writer);
+        Population::new(profile, 1, 0).append(kind, unit, &mut writer);
     }
     let text = String::from_utf8(bytes).unwrap();
     let fields = |line: &str| line.split('\t').map(str::to_owned).collect();
@@ -213,16 +217,118 @@ fn units_are_small_whatever_is_drawn_and_the_same_at_every_call() {
         for unit in 0..kind.units().min(500) {
             let mut bytes = Vec::new();
             let mut writer = RowWriter::new(&mut bytes, Form::Literals);
-            Population::new(7).append(kind, unit, &mut writer);
+            Population::new(Profile::Standard, 7, 0).append(kind, unit, &mut writer);
             assert!(bytes.len() <= 4096, "{kind:?} {unit}: {}", bytes.len());
         }
     }
     assert_eq!(rows(Kind::Customer, 5..6), rows(Kind::Customer, 0..6)[25..]);
 }
 
+/// The first warehouse of a profile.
+fn first_of(profile: Profile, kind: Kind) -> Vec<Vec<String>> {
+    rows_of(profile, kind, 0..kind.units())
+}
+
+#[test]
+fn half_the_customers_of_hammerdb_and_tpcc_mysql_have_bad_credit() {
+    for (profile, low, high) in [
+        (Profile::HammerDb, 0.48, 0.52),
+        (Profile::TpccMysql, 0.48, 0.52),
+        (Profile::SysbenchTpcc, 0.09, 0.11),
+    ] {
+        let customers = first_of(profile, Kind::Customer);
+        let bad = share(&customers, |row| row[13] == "BC");
+        assert!((low..high).contains(&bad), "{profile:?} {bad}");
+        let two_places = |row: &[String]| number(&row[15]) * 100.0 % 1.0 == 0.0;
+        assert!(
+            share(&customers, two_places) > 0.5,
+            "discounts are whole hundredths"
+        );
+    }
+}
+
+#[test]
+fn amounts_of_hammerdb_and_tpcc_mysql_are_on_the_delivered_lines() {
+    for profile in [Profile::HammerDb, Profile::TpccMysql] {
+        for line in rows_of(profile, Kind::OrderLine, 0..1000) {
+            let (delivered, amount) = (line[6] != "\\N", number(&line[8]));
+            assert_eq!(delivered, (0.1..=100.0).contains(&amount), "{line:?}");
+        }
+    }
+}
+
+#[test]
+fn orders_of_hammerdb_visit_some_customers_twice() {
+    for district in first_of(Profile::HammerDb, Kind::Orders).chunks(3000) {
+        let customers: BTreeSet<&str> = district.iter().map(|row| row[3].as_str()).collect();
+        assert!(
+            (1000..2999).contains(&customers.len()),
+            "{}",
+            customers.len()
+        );
+        assert!(
+            district
+                .iter()
+                .all(|row| number(&row[3]) >= number(&row[0]))
+        );
+    }
+}
+
+#[test]
+fn the_districts_of_sysbench_tpcc_share_a_permutation() {
+    let orders = first_of(Profile::SysbenchTpcc, Kind::Orders);
+    let customers = |district: usize| -> Vec<&str> {
+        let rows = &orders[district * 3000..][..3000];
+        rows.iter().map(|row| row[3].as_str()).collect()
+    };
+    assert_eq!(customers(0), customers(7));
+    assert_eq!(
+        customers(0).into_iter().collect::<BTreeSet<_>>().len(),
+        3000
+    );
+}
+
+#[test]
+fn strings_of_sysbench_tpcc_repeat_one_letter() {
+    for row in rows_of(Profile::SysbenchTpcc, Kind::Stock, 0..100) {
+        for text in row[3..13].iter().chain([&row[16]]) {
+            assert!(
+                text.bytes().all(|byte| byte == text.as_bytes()[0]),
+                "{text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn sets_of_tables_differ_and_the_first_is_the_seed_itself() {
+    let stock = |set| {
+        let mut bytes = Vec::new();
+        let mut writer = RowWriter::new(&mut bytes, Form::Tabbed);
+        Population::new(Profile::SysbenchTpcc, 1, set).append(Kind::Stock, 0, &mut writer);
+        bytes
+    };
+    assert_ne!(stock(0), stock(1));
+    assert_ne!(stock(1), stock(2));
+}
+
 /// When this fails and the change is meant, raise the workload's version and note the new fingerprint.
 #[test]
 fn a_change_of_rows_needs_a_new_version() {
+    let hashes = Profile::ALL.map(fingerprint);
+    let version = crate::tpcc::settings::VERSION;
+    assert_eq!((version, hashes), (1, GOLDEN), "{hashes:#x?}");
+}
+
+const GOLDEN: [u64; 4] = [
+    0x8460_90C2_A987_58A1,
+    0x69F9_4070_1A9D_4AEE,
+    0x58AD_82DD_28DC_EB50,
+    0xF0A3_3571_CB54_5FCD,
+];
+
+/// Of the first rows of every table.
+fn fingerprint(profile: Profile) -> u64 {
     let kinds = [
         Kind::Item,
         Kind::Warehouse,
@@ -236,17 +342,11 @@ fn a_change_of_rows_needs_a_new_version() {
     ];
     let mut hash = 0xCBF2_9CE4_8422_2325_u64;
     for kind in kinds {
-        for field in rows(kind, 0..20).concat() {
+        for field in rows_of(profile, kind, 0..20).concat() {
             for byte in field.bytes().chain([0]) {
                 hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
             }
         }
     }
-    assert_eq!(
-        (crate::tpcc::settings::VERSION, hash),
-        (1, GOLDEN),
-        "{hash:#x}"
-    );
+    hash
 }
-
-const GOLDEN: u64 = 0x8460_90C2_A987_58A1;

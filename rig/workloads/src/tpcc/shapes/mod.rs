@@ -14,7 +14,7 @@ use self::step::Statement;
 use super::inputs::Request;
 use dyno_drive::{Client, Error};
 
-pub use self::catalog::SCHEMA_CHECK;
+pub use self::catalog::{SCHEMA_CHECK, hundredths};
 pub use self::procedures::routine;
 
 /// A shape.
