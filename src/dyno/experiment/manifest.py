@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from dyno.hosts.ceiling import Ceiling
     from dyno.hosts.doctor import Check
     from dyno.hosts.facts import HostFacts
+    from dyno.hosts.noise import NoiseFloor
     from dyno.plan.resolved import ResolvedPlan
 
 
@@ -23,6 +24,7 @@ def manifest(
     host: HostFacts,
     doctor: list[Check],
     ceiling: Ceiling | None,
+    noise: NoiseFloor | None = None,
 ) -> dict[str, Any]:
     """The manifest of a new run, in the form of docs/FORMAT.md."""
     plan = resolved.model_dump(mode="json")
@@ -39,6 +41,7 @@ def manifest(
         "host": host.as_dict(),
         "doctor": [check.as_dict() for check in doctor],
         "ceiling": ceiling.as_dict() if ceiling is not None else None,
+        "noise_floor": noise.as_dict() if noise is not None else None,
         "placement": plan["placement"],
         "engines": [
             {

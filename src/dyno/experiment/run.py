@@ -19,6 +19,7 @@ from dyno.experiment.stand import run_work
 from dyno.hosts.ceiling import demand_warning, known_ceiling
 from dyno.hosts.doctor import examine
 from dyno.hosts.facts import host_facts
+from dyno.hosts.noise import known_noise
 from dyno.hosts.placement import place
 from dyno.plan.resolve import Found, resolve
 from dyno.plan.resolved import ResolvedPlacement, ResolvedPlan, sha256_of
@@ -82,6 +83,7 @@ def start(request: Request, console: Console) -> Outcome:
             host=facts,
             doctor=checks,
             ceiling=ceiling,
+            noise=known_noise(data_path, facts),
         ),
     )
     with Journal(layout.journal) as journal:

@@ -36,6 +36,23 @@ class Ceiling(Part):
     rate_per_s_max: float | None = None
 
 
+class NoiseFloor(Part):
+    """What an A/A test on the host of the run had shown before it, as `dyno selftest --aa` keeps it."""
+
+    measured: str
+    engine: str
+    workload: str
+    sessions: int
+    trials: int
+    measure_s: float
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    floor: float
+    spread: float
+    false_alarm: bool
+
+
 class Placement(Part):
     """Which CPUs each side had."""
 
@@ -160,6 +177,7 @@ class Manifest(Part):
     host: dict[str, Scalar] = {}
     doctor: list[DoctorCheck] = []
     ceiling: Ceiling | None = None
+    noise_floor: NoiseFloor | None = None
     placement: Placement = Placement()
     engines: list[Engine]
     engines_missing: list[MissingEngine] = []

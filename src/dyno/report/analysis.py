@@ -57,6 +57,7 @@ def analyse(run: Run) -> Analysis:
         placement=plan.placement.text,
         host=facts.host(plan),
         doctor=facts.doctor(plan),
+        noise_floor=facts.noise_floor(plan),
         engines=engines,
         settings=facts.settings(plan),
         workloads=facts.workloads(plan),

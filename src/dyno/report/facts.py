@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dyno.findings.words import number, plural, size
-from dyno.report.model import Engine, Load, Mark, Named, Package
+from dyno.findings.words import number, percent, plural, ratio_phrase, size
+from dyno.report.model import Engine, Estimate, Load, Mark, Named, NoiseFloor, Package
 
 if TYPE_CHECKING:
     from dyno.record import manifest
@@ -154,6 +154,33 @@ def _host_value(key: str, value: manifest.Scalar) -> str:
     if value is None:
         return "not visible"
     return size(float(value)) if key.endswith("_bytes") and isinstance(value, int | float) else str(value)
+
+
+def noise_floor(run: manifest.Manifest) -> NoiseFloor | None:
+    """What an A/A test had shown of the host, where there was one."""
+    known = run.noise_floor
+    if known is None:
+        return None
+    ratio = Estimate(
+        value=known.ratio,
+        low=known.ratio_low,
+        high=known.ratio_high,
+        n=known.trials,
+        method="A/A test, as the comparisons of this run",
+    )
+    alarm = " It was a false alarm: 1 of 20 such tests is one on a quiet host." if known.false_alarm else ""
+    load = f"{known.workload} at {plural(known.sessions, 'session')}"
+    sentence = (
+        f"Noise floor of this host: ±{percent(known.floor)}, measured {known.measured[:10]}:"
+        f" {known.engine} is {ratio_phrase(ratio, 'itself')}; {load},"
+        f" {plural(known.trials, 'trial')} a side of {known.measure_s:g} s, which scatter by"
+        f" {percent(known.spread)}.{alarm}"
+    )
+    return NoiseFloor(
+        sentence=sentence,
+        ratio=ratio,
+        **known.model_dump(include={"measured", "floor", "spread", "false_alarm"}),
+    )
 
 
 def doctor(run: manifest.Manifest) -> list[Mark]:

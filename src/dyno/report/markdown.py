@@ -100,6 +100,7 @@ def _conditions(analysis: Analysis) -> list[str]:
     items = [f"Phases: {escape(phases)}.", f"Placement: {escape(analysis.placement)}."]
     items.append(f"Relevant difference: ±{percent(analysis.relevant_difference)}.")
     items += [f"{escape(label)}: {escape(value)}" for label, value in analysis.host]
+    items += [escape(analysis.noise_floor.sentence)] if analysis.noise_floor else []
     items += [f"Doctor: {escape(mark.text)}" for mark in analysis.doctor]
     return items
 

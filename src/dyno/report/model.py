@@ -81,6 +81,45 @@ class OpenLoop(Model):
     generator_lag_p99_us: float | None
 
 
+class Swing(Model):
+    """A periodic swing of throughput."""
+
+    period_s: float
+    depth: float = Field(description="crest to trough, as a share of the mean")
+
+
+class Window(Model):
+    """What the seconds of one measured window show. It describes the trial and decides nothing between engines."""
+
+    state: Literal["steady", "drifting", "stepped", "oscillating", "too short"]
+    reasons: list[str] = Field(description="everything found, a clause each")
+    samples: int = Field(description="seconds")
+    effective_n: float | None = Field(description="effective sample size, by batch means")
+    half_width: float | None = Field(description="of the 95 % interval of the mean, as a share of it")
+    drift: float | None = Field(
+        description="change of the fitted line over the window, as a share of the mean"
+    )
+    stalls: int = Field(description="seconds under a tenth of the median")
+    changes_s: list[float] = Field(description="where a new level begins, from the start of the window")
+    swing: Swing | None
+    littles_law: float | None = Field(
+        description="throughput × response time ÷ sessions; None: not applicable, or not known"
+    )
+
+
+class Stopping(Model):
+    """How a trial met the plan's `precision`."""
+
+    rule: str
+    precision: float = Field(description="target, as a share of the mean")
+    ended_early: bool
+    measured_s: float
+    measure_max_s: float
+    reach: float | None = Field(
+        description="how far the mean may lie from that of the longest window; None: never inside the target"
+    )
+
+
 class TrialResult(Model):
     """One repeat: the statistical unit.
 
@@ -101,6 +140,8 @@ class TrialResult(Model):
     retries: int = 0
     marks: list[Mark] = []
     series: str | None = Field(None, description="key into Analysis.series")
+    window: Window | None = Field(None, description="None in an open loop and where the load itself changes")
+    stopping: Stopping | None = Field(None, description="None where the plan names no precision")
 
 
 class InvalidFigures(Model):
@@ -371,6 +412,17 @@ class Reproduction(Model):
     plan_toml: str = Field(description="the plan as written")
 
 
+class NoiseFloor(Model):
+    """What an A/A test had shown on this host before the run: `ratio` is of two equal sides, truly 1."""
+
+    sentence: str
+    measured: str
+    floor: float = Field(description="share: a difference below it cannot be told from none by such a test")
+    spread: float = Field(description="share: standard deviation of trials around the mean of their side")
+    ratio: Estimate
+    false_alarm: bool = Field(description="whether the test called the engine different from itself")
+
+
 class Analysis(Model):
     """The whole of `analysis.json`."""
 
@@ -391,6 +443,7 @@ class Analysis(Model):
     placement: str
     host: list[tuple[str, str]]
     doctor: list[Mark]
+    noise_floor: NoiseFloor | None = Field(default=None, description="None: `dyno selftest --aa` was not run")
     engines: list[Engine]
     settings: list[Named]
     workloads: list[Named]

@@ -24,6 +24,10 @@ export interface Analysis {
   placement: string;
   host: [string, string][];
   doctor: Mark[];
+  /**
+   * None: `dyno selftest --aa` was not run
+   */
+  noise_floor: NoiseFloor | null;
   engines: Engine[];
   settings: Named[];
   workloads: Named[];
@@ -60,6 +64,37 @@ export interface Mark {
     | "host";
   severity: "info" | "warn" | "bad";
   text: string;
+}
+/**
+ * What an A/A test had shown on this host before the run: `ratio` is of two equal sides, truly 1.
+ */
+export interface NoiseFloor {
+  sentence: string;
+  measured: string;
+  /**
+   * share: a difference below it cannot be told from none by such a test
+   */
+  floor: number;
+  /**
+   * share: standard deviation of trials around the mean of their side
+   */
+  spread: number;
+  ratio: Estimate;
+  /**
+   * whether the test called the engine different from itself
+   */
+  false_alarm: boolean;
+}
+/**
+ * A value with its confidence interval; `low` and `high` are None where n is too small to say.
+ */
+export interface Estimate {
+  value: number;
+  low: number | null;
+  high: number | null;
+  n: number;
+  confidence: number;
+  method: string;
 }
 /**
  * An engine as it really was: `server_version` is the server's own VERSION().
@@ -148,17 +183,6 @@ export interface Cell {
   tpcc: TpccFigures | null;
   trials: TrialResult[];
   marks: Mark[];
-}
-/**
- * A value with its confidence interval; `low` and `high` are None where n is too small to say.
- */
-export interface Estimate {
-  value: number;
-  low: number | null;
-  high: number | null;
-  n: number;
-  confidence: number;
-  method: string;
 }
 /**
  * Percentiles in microseconds of the histograms of all good trials of a cell, merged, never averaged.

@@ -15,6 +15,7 @@ export function provenance(page: Page): HTMLElement {
     }),
     h("h3", {}, "Host"),
     facts([...a.host, ["Pinned", a.placement]]),
+    a.noise_floor !== null && h("p", { class: "note" }, a.noise_floor.sentence),
     doctor(page),
     h("h3", {}, "Trials that are not in the figures"),
     failures(page),
