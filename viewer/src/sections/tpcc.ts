@@ -34,10 +34,14 @@ export function tpcc(page: Page): HTMLElement {
     chart.element,
     h("p", { class: "note" }, CHART_NOTE),
     gaps,
-    h("h3", {}, "Transactions by type"),
-    types,
     h("h3", {}, "Transactions a minute, and whether the load was a valid one"),
     shares,
+    h(
+      "details",
+      {},
+      h("summary", {}, "Share and latency of each transaction type, against the limits"),
+      types,
+    ),
   );
   const other = h("p", { class: "note" }, "The workload shown is of another kind.");
   store.watch(["workload", "settings", "kind", "hidden", "scale"], (view) => {
