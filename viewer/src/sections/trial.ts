@@ -175,7 +175,13 @@ function choose(series: Series, view: View, slot: number): Panel[] {
     // A log may have printed the 95th percentile alone: a panel of nothing but hidden lines would be empty.
     const hidden = found.every(({ metric }) => off?.includes(metric)) ? [] : off;
     const lines = found.map((metric, index) =>
-      panelLine(metric, [metrics[metric.metric], metric.label].filter(Boolean).join(" "), index, slot, hidden),
+      panelLine(
+        metric,
+        [metrics[metric.metric], metric.label].filter(Boolean).join(" "),
+        index,
+        slot,
+        hidden,
+      ),
     );
     return [{ title, unit: first.unit, lines, ...(top === undefined ? {} : { top }) }];
   });
