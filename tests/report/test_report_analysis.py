@@ -457,7 +457,7 @@ def test_settings_not_taken_and_settings_that_differ(run: Path) -> None:
     mark = next(m for m in cell_of(analysis, SLOWEST, 1).marks if m.kind == "settings")
     assert mark.text == "innodb_buffer_pool_size: asked 268435456, the server reports 134217728"
     assert "MySQL 9.7: innodb_buffer_pool_size" in findings_of(analysis, "settings_ignored")[0].sentence
-    assert "128 MiB on MySQL 9.7" in findings_of(analysis, "settings_differ")[0].sentence
+    assert "128 MiB on MySQL 9.7" in findings_of(analysis, "settings_matter")[0].sentence
     assert "every setting" in comparison_of(analysis, SLOWEST, 1).sentence
     rows = {r.variable: r for r in analysis.setting_rows}
     assert not rows["autocommit"].differs  # ON and 1 are the same

@@ -13,8 +13,10 @@ from dyno import __version__
 from dyno.cli import audit, console, engines, report, snapshots
 from dyno.cli.bench import bench
 from dyno.cli.check import check
+from dyno.cli.claims import verify_claims
 from dyno.cli.compare import compare
 from dyno.cli.doctor import doctor
+from dyno.cli.findings import findings
 from dyno.cli.import_ import import_
 from dyno.cli.run import run
 from dyno.cli.scaling import scaling
@@ -63,6 +65,8 @@ app.command("report")(report.report)
 app.command("show")(report.show)
 app.command("import")(import_)
 app.command("tables")(tables)
+app.command("findings")(findings)
+app.command("verify-claims")(verify_claims)
 app.command("compare")(compare)
 app.command("scaling")(scaling)
 app.command("sql")(sql)

@@ -11,12 +11,13 @@ import typer
 
 from dyno.cli import console
 from dyno.cli.report import AsJson, RunsDir, print_table
+from dyno.cli.sources import analysed, buffer_pools
 from dyno.errors import DynoError
-from dyno.record.run import RUNS, find_run, open_run
-from dyno.studies.run import StudiedRun
+from dyno.record.run import RUNS
 
 if TYPE_CHECKING:
     from dyno.report.model import Table
+    from dyno.studies.run import StudiedRun
 
 DEFAULT_STUDY = "001"
 
@@ -72,13 +73,12 @@ def _tables(source: str | None, study: str | None, runs_dir: Path) -> list[Table
         return tables_of(dataset(study))
     if source.endswith(".csv"):
         return tables_of(Path(source))
-    return OF_RUN[study or DEFAULT_STUDY](studied(find_run(source, runs_dir)))
+    return OF_RUN[study or DEFAULT_STUDY](studied(source, runs_dir))
 
 
-def studied(path: Path) -> StudiedRun:
+def studied(source: str, runs_dir: Path) -> StudiedRun:
     """Analyse a run for the forms of the studies."""
-    from dyno.report.analysis import analyse
+    from dyno.studies.run import StudiedRun
 
-    run = open_run(path)
-    pools = {each.id: each.requested.get("buffer_pool") for each in run.manifest.settings}
-    return StudiedRun(analyse(run), {name: size for name, size in pools.items() if isinstance(size, int)})
+    analysis, run = analysed(source, runs_dir)
+    return StudiedRun(analysis, buffer_pools(run))

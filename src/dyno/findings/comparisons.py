@@ -174,19 +174,11 @@ def _over_levels(group: list[Comparison], evidence: list[Cell], names: Names) ->
         same = [comparison for comparison in group if comparison.verdict == verdict]
         if same:
             word = "no number" if verdict == "missing" else verdict
-            parts.append(f"{word} at {_levels(same, names)}{_ratios(same)}")
+            levels = names.levels([comparison.load for comparison in same])
+            parts.append(f"{word} at {levels}{_ratios(same)}")
     head = f"{names.engine(first.engine)} against {names.engine(first.baseline)}{names.condition(first)}"
     head += ", p99 response time" if first.measure == "p99_us" else ""
     return f"{head}: {'; '.join(parts)}.{care(evidence, names)}"
-
-
-def _levels(comparisons: list[Comparison], names: Names) -> str:
-    """Load levels as a list that names their unit once: "1, 4 and 16 sessions"."""
-    labels = [names.loads.get(comparison.load, comparison.load) for comparison in comparisons]
-    units = {label.partition(" ")[2].removesuffix("s") for label in labels}
-    if len(units) == 1 and len(labels) > 1:
-        return joined([label.partition(" ")[0] for label in labels[:-1]] + [labels[-1]])
-    return joined(labels)
 
 
 def _ratios(comparisons: list[Comparison]) -> str:

@@ -45,12 +45,12 @@ def find_settings(rows: list[SettingRow], names: Names) -> list[Finding]:
     if ignored:
         findings.append(_caution("settings_ignored", f"Not taken as asked: {_shown(ignored)}."))
     differing = [row for row in rows if row.differs]
-    asked = [row for row in differing if row.logical and row.weight != "cosmetic"]
+    asked = [row for row in differing if row.logical and row.weight in {"unknown", None}]
     if asked:
         different = [f"{row.variable} ({_values(row, names)})" for row in asked]
         findings.append(_caution("settings_differ", f"The engines ran with different {_shown(different)}."))
-    others = [row for row in differing if not row.logical]
-    return [*findings, *_mattering(by_weight(others), rows, names), *_cosmetic(others)]
+    others = [row for row in differing if row not in asked]
+    return [*findings, *_mattering(by_weight(differing), rows, names), *_cosmetic(others)]
 
 
 def _mattering(rows: list[SettingRow], everything: list[SettingRow], names: Names) -> list[Finding]:

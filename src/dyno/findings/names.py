@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from dyno.findings.words import joined
+
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dyno.report.model import Cell, Comparison
 
 
@@ -34,6 +38,18 @@ class Names:
         if len(self.settings) > 1:
             parts.append(self.settings.get(cell.settings, cell.settings))
         return f" ({', '.join(parts)})" if parts else ""
+
+    def levels(self, loads: Sequence[str], heads: Sequence[str] = ()) -> str:
+        """Load levels as a list that names their unit once: "1, 4 and 16 sessions".
+
+        Args:
+            loads: Ids of load levels.
+            heads: What stands before each level, one for each, such as "+5.0 % at "; may be left out.
+        """
+        labels = [self.loads.get(load, load) for load in loads]
+        if len({label.partition(" ")[2].removesuffix("s") for label in labels}) == 1 and len(labels) > 1:
+            labels = [*(label.partition(" ")[0] for label in labels[:-1]), labels[-1]]
+        return joined([head + label for head, label in zip(heads or [""] * len(labels), labels, strict=True)])
 
     def cell(self, cell: Cell) -> str:
         """A cell in words: "MariaDB 10.11 at 16 sessions"."""

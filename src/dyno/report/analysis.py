@@ -39,6 +39,9 @@ def analyse(run: Run) -> Analysis:
     rows = findings.weigh_settings(setting_rows(run.settings), [each.name for each in plan.workloads])
     series = {trial: data.series for trial, data in trials.items() if data.series}
     verdicts = _verdicts(run, cells, engines, loads, names=names)
+    pools = {each.id: each.requested.get("buffer_pool") for each in plan.settings}
+    sized = {name: size for name, size in pools.items() if isinstance(size, int)}
+    results = findings.Results(cells, loads, engines, sized, names)
     curves = findings.fit_curves(cells, loads, names, scaling.borders(plan))
     analysis = Analysis(
         run=plan.id,
@@ -65,6 +68,7 @@ def analyse(run: Run) -> Analysis:
         cells=cells,
         comparisons=verdicts.comparisons,
         findings=verdicts.findings
+        + findings.find_patterns(results, relevant_difference=plan.relevant_difference)
         + findings.find_scaling(curves, cells, names)
         + findings.find_cautions(
             cells, verdicts.comparisons, engines, rows, doctor=facts.doctor(plan), run=plan.id, names=names
