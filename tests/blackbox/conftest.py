@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from blackbox import tpcc
 from blackbox.gate import Gate, open_gate
 from blackbox.stand import ENGINES, SETTINGS, Stand
 from dyno.engines import Server, Settings, find, install
@@ -25,6 +26,17 @@ def stand(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         made = Stand(server, folder)
         made.prepare()
         yield made
+
+
+@pytest.fixture(scope="session", params=ENGINES)
+def compared(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tpcc.Compared]:
+    """A server of each family with the TPC-C-derived tables for each shape of SQL, each driven once."""
+    folder = tmp_path_factory.mktemp("tpcc")
+    settings = Settings.model_validate(SETTINGS)
+    with Server(install(find(request.param)), folder / "server", settings) as server:
+        yield tpcc.compare(Stand(server, folder))
 
 
 @pytest.fixture(scope="session", params=ENGINES)
