@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import tarfile
 from pathlib import Path
 
@@ -244,6 +245,11 @@ def test_many_logs_go_through_several_processes(folder: Path) -> None:
         ([], "no PATH to import"),
         (["logs"], "no folder for the run"),
         (["logs", "-o", "run"], "nothing says the family and version"),
+        (["logs", "-o", "run", "--family", "mysql", "--version", "8", "--tier", "12GB"], "'12GB' is no tier"),
+        (
+            ["logs", "-o", "run", "--family", "\u00e9", "--version", "\u00e9", "--sessions", "4"],
+            "which gives no id",
+        ),
         (["nowhere", "-o", "run", "--family", "mysql", "--version", "8"], "does not exist"),
         (["logs", "-o", "run", "--layout", "{family}/{version}.txt"], "no log below"),
     ],
@@ -302,3 +308,11 @@ def test_hosts_of_monitors_are_facts_or_a_complaint(folder: Path) -> None:
     (check,) = run.manifest.doctor
     assert "sysbench on db1" in check.text
     assert "sysbench on db2" in check.text
+
+
+def test_names_that_are_no_text_are_shown_with_question_marks(folder: Path) -> None:
+    name = os.fsdecode(b"4-\xff.sysbench")
+    (folder / name).write_text(WHOLE_10)
+    run = imported(folder, "--layout", "{family}/{version}/{sessions}-*.sysbench")
+    path = run.layout.trial(run.manifest.order[0].trial).path / "imported.json"
+    assert json.loads(path.read_text())["source"] == "4-?.sysbench"

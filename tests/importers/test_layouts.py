@@ -73,6 +73,8 @@ def test_a_file_with_rules_is_a_layout(tmp_path: Path) -> None:
         "{family}/{version}/{family}",
         "{family}/{version} colour=red",
         "{family}/{version} version=8",
+        "{family}/{version} tier=12GB",
+        "{family}/{version} block=two",
         "{a",
         "",
     ],

@@ -71,7 +71,7 @@ class Layout:
 
     def match(self, path: Path) -> dict[str, str] | None:
         """The fields of a path, as far as they are known; None where no rule matches."""
-        text = path.as_posix()
+        text = readable(path.as_posix())
         for rule in self.rules:
             if found := rule.expression.search(text):
                 fields = {**self.given, **rule.fixed, **found.groupdict()}
@@ -89,6 +89,7 @@ def layout_of(texts: Sequence[str], given: Mapping[str, str] | None = None) -> L
         DynoError: No such preset, a text that is no rule, or engines that nothing tells apart.
     """
     known = dict(given or {})
+    _check_values(known)
     rules = tuple(rule_of(text) for each in texts or ["*"] for text in _expanded(each))
     for rule in rules:
         said = {*known, *rule.fixed, *rule.expression.groupindex}
@@ -110,6 +111,7 @@ def rule_of(text: str) -> Rule:
     while found := _FIXED.search(pattern):
         fixed[found[1]] = found[2]
         pattern = pattern[: found.start()]
+    _check_values(fixed)
     parts: list[str] = []
     used = [*fixed]
     at = 0
@@ -129,6 +131,20 @@ def rule_of(text: str) -> Rule:
             hint=f"fields, each once: {', '.join(FIELDS)}; `**/` stands for folders, `*` for all but `/`",
         )
     return Rule(pattern, re.compile(rf"(?:^|/){''.join(parts)}$"), fixed)
+
+
+def _check_values(fields: Mapping[str, str]) -> None:
+    """What is said outside of a path has the shape that it must have in one."""
+    for name, value in fields.items():
+        if re.fullmatch(_SHAPES.get(name, "[^/]+"), value) is None:
+            raise DynoError(
+                f"{value!r} is no {name}", hint=f"{name}: {FIELDS.get(name, 'no field of a layout')}"
+            )
+
+
+def readable(text: str) -> str:
+    """A path as text that any file can hold: bytes that are no UTF-8 become question marks."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _expanded(text: str) -> Sequence[str]:

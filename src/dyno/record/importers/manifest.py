@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from dyno import __version__
-from dyno.plan.names import cell_id, sessions_id, slug, trial_id
+from dyno.errors import DynoError
+from dyno.plan.names import cell_id, sessions_id, trial_id
+from dyno.plan.names import slug as strict_slug
 from dyno.record.layout import timestamp
 
 if TYPE_CHECKING:
@@ -21,6 +23,21 @@ if TYPE_CHECKING:
 _FAMILY_ORDER = ("mariadb", "mysql", "percona")
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SERIES_PARTS = 2
+
+
+def slug(text: str) -> str:
+    """`text` as part of an id.
+
+    Raises:
+        DynoError: It has nothing that an id may have.
+    """
+    try:
+        return strict_slug(text)
+    except ValueError as error:
+        raise DynoError(
+            f"a path or option says {text!r}, which gives no id: {error}",
+            hint="ids have Latin letters, digits, `.` and `_`: say it by --family, --workload, --mode",
+        ) from None
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dyno.record.importers.layouts import readable
 from dyno.record.importers.server import check_settings, parse_cnf, parse_variables
 from dyno.record.layout import write_json
 
@@ -43,7 +44,7 @@ def write_settings(run: RunLayout, engine: str, settings: str, beside: Iterable[
         "checks": check_settings(requested, effective) if effective else [],
         "effective": effective,
         "status": _read(chosen.get("status")),
-        "sources": {name: each.path.name for name, each in sorted(chosen.items())},
+        "sources": {name: readable(each.path.name) for name, each in sorted(chosen.items())},
     }
     write_json(run.settings(engine, settings), content)
     return unused

@@ -14,6 +14,7 @@ from dyno.errors import DynoError
 from dyno.record.imported import FILE, Imported, ImportedFile, ImportedType
 from dyno.record.importers import hammerdb
 from dyno.record.importers.formats import LOG_PARSERS, TELEMETRY_PARSERS
+from dyno.record.importers.layouts import readable
 from dyno.record.importers.logs import Log
 from dyno.record.importers.series import table
 
@@ -141,7 +142,7 @@ def _imported(log: Log, source: Source, named: int | None, telemetry: list[str])
     return Imported(
         tool=log.tool if source.format else "unknown",
         tool_version=log.version,
-        source=source.path.name,
+        source=readable(source.path.name),
         source_sha256=_digest(source.path),
         threads=log.threads,
         problem=problem,
@@ -157,7 +158,7 @@ def _imported(log: Log, source: Source, named: int | None, telemetry: list[str])
         latency_percentile_us=_us(log.latency_percentile_ms),
         latency=_histogram(log) if problem is None else None,
         transaction_types=[_type(each) for each in log.transaction_types],
-        beside=[ImportedFile(name=each.path.name, format=each.format.name) for each in used],
+        beside=[ImportedFile(name=readable(each.path.name), format=each.format.name) for each in used],
     )
 
 
