@@ -148,12 +148,21 @@ class OrderedTrial(Part):
     block: int
 
 
+class Stopping(Part):
+    """The rule by which a trial could end before its longest window, fixed before the run."""
+
+    rule: str
+    precision: float = Field(gt=0, lt=1)
+    measure_min_s: float
+
+
 class Phases(Part):
-    """Planned lengths of the phases, seconds."""
+    """Planned lengths of the phases, seconds; with `stopping`, `measure_s` is the most that was measured."""
 
     warmup_s: float = 0
     measure_s: float = 0
     drain_s: float = 0
+    stopping: Stopping | None = None
 
 
 class Manifest(Part):

@@ -135,9 +135,15 @@ def loop(run: manifest.Manifest) -> str:
 def phases(run: manifest.Manifest) -> list[tuple[str, str]]:
     """The planned phases with their lengths."""
     planned = run.phases
+    measure, rule = f"{planned.measure_s:g} s", planned.stopping
+    if rule is not None:
+        measure = (
+            f"{rule.measure_min_s:g} s to {measure}, until the mean is known to ±{100 * rule.precision:g} %"
+            f" ({rule.rule})"
+        )
     return [
         ("warm-up", f"{planned.warmup_s:g} s"),
-        ("measure", f"{planned.measure_s:g} s"),
+        ("measure", measure),
         ("drain", f"at most {planned.drain_s:g} s"),
     ]
 

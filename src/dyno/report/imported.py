@@ -19,6 +19,8 @@ from dyno.record.series import SCHEMA
 from dyno.report.model import Mark, Metric, Series, TrialResult
 from dyno.report.series import UNITS
 from dyno.report.trial import TrialData
+from dyno.report.window import gap_mark, window_marks, window_of
+from dyno.stats.littles_law import LittlesLaw, littles_law
 from dyno.stats.steady import audit
 
 if TYPE_CHECKING:
@@ -70,7 +72,8 @@ def read_imported_trial(run: Run, entry: OrderedTrial) -> TrialData | None:
     result.throughput_per_s = log.throughput_per_s
     result.p99_us = _p99_us(log, data)
     result.retries = log.errors or 0
-    result.marks = _marks(log, lines)
+    result.marks = _marks(log)
+    _judge_window(log, lines, result)
     return data
 
 
@@ -81,7 +84,32 @@ def _p99_us(log: Imported, data: TrialData) -> float | None:
     return log.latency_percentile_us if log.latency_percentile == _P99 else None
 
 
-def _marks(log: Imported, lines: dict[Key, Line]) -> list[Mark]:
+def _judge_window(log: Imported, lines: dict[Key, Line], result: TrialResult) -> None:
+    """Was it steady, are all of its intervals there, do its figures agree? Of a rate only the second."""
+    measured = lines.get((MEASURE, THROUGHPUT, ""))
+    values = measured.values if measured else []
+    missing = gap_mark(measured.times, log.measure_s) if measured else None
+    result.marks += [missing] if missing else []
+    if log.rate_per_s:
+        return
+    verdict, law = audit(values), _law(log)
+    result.window = window_of(verdict, law, len(values))
+    result.marks += window_marks(verdict, law)
+
+
+def _law(log: Imported) -> LittlesLaw | None:
+    """Little's law, where the log prints the mean latency of its sessions."""
+    if not (log.threads and log.throughput_per_s and log.latency_mean_us and log.measure_s):
+        return None
+    return littles_law(
+        sessions=log.threads,
+        throughput_per_s=log.throughput_per_s,
+        response_mean_us=log.latency_mean_us,
+        window_s=log.measure_s,
+    )
+
+
+def _marks(log: Imported) -> list[Mark]:
     marks: list[Mark] = []
     if log.errors:
         text = f"{plural(log.errors, 'ignored error')} in {log.transactions or 0:,} transactions"
@@ -89,12 +117,6 @@ def _marks(log: Imported, lines: dict[Key, Line]) -> list[Mark]:
     if log.rate_per_s:
         text = f"offered {log.rate_per_s:,} transactions/s: its throughput is no capacity"
         marks.append(Mark(kind="host", severity="warn", text=text))
-    measured = lines.get((MEASURE, THROUGHPUT, ""))
-    verdict = audit(measured.values if measured else [])
-    if verdict.reasons:
-        marks.append(
-            Mark(kind="steady", severity="warn", text=f"{verdict.state}: {'; '.join(verdict.reasons)}")
-        )
     return marks
 
 

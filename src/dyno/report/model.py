@@ -89,7 +89,7 @@ class Swing(Model):
 
 
 class Window(Model):
-    """What the seconds of one measured window show. It describes the trial and decides nothing between engines."""
+    """What the seconds of one measured window show: of the trial, never between engines."""
 
     state: Literal["steady", "drifting", "stepped", "oscillating", "too short"]
     reasons: list[str] = Field(description="everything found, a clause each")

@@ -13,6 +13,15 @@ from dyno.report.model import Mark, OpenLoop, TrialResult
 from dyno.report.series import trial_series
 from dyno.report.tpcc import TpccTrial
 from dyno.report.tpcc import read as read_tpcc
+from dyno.report.window import (
+    audited,
+    law_of,
+    measured_intervals,
+    stopping_mark,
+    stopping_of,
+    window_marks,
+    window_of,
+)
 from dyno.stats import generator_limits, generator_reason, generator_use
 from dyno.stats.generator import HINT
 
@@ -25,6 +34,7 @@ if TYPE_CHECKING:
     from dyno.stats import GeneratorUse
 
 MICROSECONDS_PER_S = 1_000_000
+NANOSECONDS_PER_US = 1000
 LAB_KINDS = ("errors", "client_cpu", "settings", "n", "unfinished", "steady", "host")
 
 
@@ -202,7 +212,9 @@ def _measure(stream: Stream, summary: Summary, data: TrialData, plan: Manifest) 
     total = sum(each.ok for each in summary.transactions)
     result.throughput_per_s = total / summary.measure_us * MICROSECONDS_PER_S
     result.retries = sum(each.retries for each in summary.transactions)
-    result.p99_us = percentile_us(merge(data.latency.values()), 99)
+    merged = merge(data.latency.values())
+    result.p99_us = percentile_us(merged, 99)
+    _judge_window(stream, summary, merged.mean / NANOSECONDS_PER_US, result, plan)
     if summary.open:
         result.open = _open_loop(summary, summary.open, data)
     used = usage(stream, rig_cpus=len(plan.placement.rig_cpus))
@@ -224,6 +236,20 @@ def _measure(stream: Stream, summary: Summary, data: TrialData, plan: Manifest) 
         ceiling_share=_ceiling_share(summary, plan),
     )
     return generator
+
+
+def _judge_window(
+    stream: Stream, summary: Summary, response_mean_us: float, result: TrialResult, plan: Manifest
+) -> None:
+    """Was it steady, do its counts agree, did it end early?"""
+    verdict = audited(stream)
+    if verdict is not None:
+        law = law_of(stream, summary, response_mean_us)
+        result.window = window_of(verdict, law, len(measured_intervals(stream)))
+        result.marks += window_marks(verdict, law)
+    result.stopping = stopping_of(plan.phases, stream, summary)
+    if result.stopping is not None:
+        result.marks.append(stopping_mark(result.stopping, verdict))
 
 
 def _ceiling_share(summary: Summary, plan: Manifest) -> float | None:

@@ -327,6 +327,80 @@ export interface TrialResult {
    * key into Analysis.series
    */
   series: string | null;
+  /**
+   * None in an open loop and where the load itself changes
+   */
+  window: Window | null;
+  /**
+   * None where the plan names no precision
+   */
+  stopping: Stopping | null;
+}
+/**
+ * What the seconds of one measured window show: of the trial, never between engines.
+ */
+export interface Window {
+  state: "steady" | "drifting" | "stepped" | "oscillating" | "too short";
+  /**
+   * everything found, a clause each
+   */
+  reasons: string[];
+  /**
+   * seconds
+   */
+  samples: number;
+  /**
+   * effective sample size, by batch means
+   */
+  effective_n: number | null;
+  /**
+   * of the 95 % interval of the mean, as a share of it
+   */
+  half_width: number | null;
+  /**
+   * change of the fitted line over the window, as a share of the mean
+   */
+  drift: number | null;
+  /**
+   * seconds under a tenth of the median
+   */
+  stalls: number;
+  /**
+   * where a new level begins, from the start of the window
+   */
+  changes_s: number[];
+  swing: Swing | null;
+  /**
+   * throughput × response time ÷ sessions; None: not applicable, or not known
+   */
+  littles_law: number | null;
+}
+/**
+ * A periodic swing of throughput.
+ */
+export interface Swing {
+  period_s: number;
+  /**
+   * crest to trough, as a share of the mean
+   */
+  depth: number;
+}
+/**
+ * How a trial met the plan's `precision`.
+ */
+export interface Stopping {
+  rule: string;
+  /**
+   * target, as a share of the mean
+   */
+  precision: number;
+  ended_early: boolean;
+  measured_s: number;
+  measure_max_s: number;
+  /**
+   * how far the mean may lie from that of the longest window; None: never inside the target
+   */
+  reach: number | null;
 }
 /**
  * One engine against the baseline in one settings × workload × load level.
