@@ -18,6 +18,7 @@ from dyno.cli.compare import compare
 from dyno.cli.doctor import doctor
 from dyno.cli.findings import findings
 from dyno.cli.import_ import import_
+from dyno.cli.plan import plan
 from dyno.cli.run import run
 from dyno.cli.scaling import scaling
 from dyno.cli.selftest import selftest
@@ -58,6 +59,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("run")(run)
+app.command("plan")(plan)
 app.command("bench")(bench)
 app.command("check")(check)
 app.add_typer(audit.app, name="audit")

@@ -65,13 +65,14 @@ def run(
     if dry_run:
         from dyno.experiment.rehearse import rehearse
 
-        _show_rehearsal(rehearse(parsed, text), as_json=as_json)
+        show_rehearsal(rehearse(parsed, text), as_json=as_json)
         return
     request = Request(parsed, text, runs_dir, command=["dyno", *sys.argv[1:]])
     show_outcome(start(request, console.err), as_json=as_json)
 
 
-def _show_rehearsal(rehearsal: Rehearsal, *, as_json: bool) -> None:
+def show_rehearsal(rehearsal: Rehearsal, *, as_json: bool) -> None:
+    """Print a dry run: what would be done, in which order, at what price."""
     resolved, cost = rehearsal.resolved, rehearsal.estimate
     if as_json:
         console.print_json(

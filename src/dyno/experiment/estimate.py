@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from dyno.plan.schedule import schedule
+
 if TYPE_CHECKING:
     from dyno.plan.resolved import ResolvedPlan, ResolvedWorkload
 
@@ -80,3 +82,10 @@ def estimate(resolved: ResolvedPlan, installs: int) -> Estimate:
         time_s=round(installs * INSTALL_S + built_s + trials_s, 1),
         disk_bytes=int(disk),
     )
+
+
+def time_with(resolved: ResolvedPlan, installs: int, trials_per_cell: int) -> float:
+    """Seconds that the plan would take with another number of trials of each cell."""
+    order = schedule(resolved.cells, trials_per_cell, resolved.seed, shuffled=False)
+    changed = resolved.model_copy(update={"trials_per_cell": trials_per_cell, "order": order})
+    return estimate(changed, installs).time_s

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dyno import stats
 from dyno.findings.comparisons import by_block
@@ -96,34 +96,39 @@ def fit_curve(
         borders: Where the host may make it bend.
     """
     sessions = sorted(levels)
-    curve = Scaling(
+    throughput = [stats.geometric_mean([dict(enumerate(levels[n]))]).value for n in sessions]
+    fit = stats.fit_scaling(levels)
+    if isinstance(fit, stats.ScalingRefusal):
+        found: dict[str, Any] = {"refused": fit.code, "reason": fit.reason}
+    else:
+        knees = [_knee(knee) for knee in stats.find_knees(levels, borders)]
+        found = {**_fitted(fit), "knees": knees}
+    return Scaling(
         label=label,
         engine="",
         settings="",
         workload="",
         sessions=sessions,
-        throughput_per_s=[stats.geometric_mean([dict(enumerate(levels[n]))]).value for n in sessions],
+        throughput_per_s=throughput,
+        **found,
     )
-    fit = stats.fit_scaling(levels)
-    if isinstance(fit, stats.ScalingRefusal):
-        return curve.model_copy(update={"refused": fit.code, "reason": fit.reason})
-    return curve.model_copy(
-        update={
-            "law": fit.law,
-            "gamma_per_s": _estimate(fit.gamma),
-            "alpha": _estimate(fit.alpha),
-            "beta": _estimate(fit.beta),
-            "peak_sessions": _estimate(fit.peak_sessions),
-            "peak_per_s": _estimate(fit.peak_throughput),
-            "peak_note": fit.peak_note,
-            "extrapolated": fit.extrapolated,
-            "limit_per_s": _estimate(fit.limit),
-            "residuals": list(fit.residuals),
-            "residual_spread": fit.residual_spread,
-            "curve": [ScalingPoint(**asdict(point)) for point in fit.curve],
-            "knees": [_knee(knee) for knee in stats.find_knees(levels, borders)],
-        }
-    )
+
+
+def _fitted(fit: stats.ScalingFit) -> dict[str, Any]:
+    return {
+        "law": fit.law,
+        "gamma_per_s": _estimate(fit.gamma),
+        "alpha": _estimate(fit.alpha),
+        "beta": _estimate(fit.beta),
+        "peak_sessions": _estimate(fit.peak_sessions),
+        "peak_per_s": _estimate(fit.peak_throughput),
+        "peak_note": fit.peak_note,
+        "extrapolated": fit.extrapolated,
+        "limit_per_s": _estimate(fit.limit),
+        "residuals": list(fit.residuals),
+        "residual_spread": fit.residual_spread,
+        "curve": [ScalingPoint(**asdict(point)) for point in fit.curve],
+    }
 
 
 def _estimate(estimate: stats.Estimate | None) -> Estimate | None:

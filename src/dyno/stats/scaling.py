@@ -179,7 +179,7 @@ def _fitted(law: LawFit, sessions: Array, logs: Array, n: int, confidence: float
         beta=estimate(beta_of) if law.with_beta else None,
         peak_sessions=peak,
         peak_throughput=peak_throughput,
-        extrapolated=peak is not None and peak.value > sessions[-1],
+        extrapolated=peak is not None and peak.value > float(sessions[-1]),
         limit=None if law.with_beta else estimate(limit_of),
         peak_note=note,
         curve=tuple(
