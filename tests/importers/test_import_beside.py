@@ -201,6 +201,7 @@ def test_files_without_content_are_missing_trials_only_where_no_log_is(
     }
     assert (results["s16"].reason or "").startswith("no known format")
     assert "unable to connect" in (results["s32"].reason or "")
+    assert [workload.id for workload in run.manifest.workloads] == ["sysbench"]
 
 
 def test_a_format_can_be_forced(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,6 +35,7 @@ class Source:
     """A log, what its path says of it, and the files that lie beside it.
 
     Attributes:
+        tool: The one tool of all other logs, where a log has no known format.
         lines: Which part of the file it is: a sequence of HammerDB writes several logs into one.
         format: Its format's name; None for a file without content, or with one that is not known.
     """
@@ -42,6 +43,7 @@ class Source:
     path: Path
     fields: dict[str, str]
     format: str | None
+    tool: str | None = None
     lines: tuple[int, int | None] = (0, None)
     beside: tuple[Beside, ...] = ()
 
@@ -57,7 +59,7 @@ class Source:
     def workload(self) -> str:
         """What ran and in which form: `rw-local`, `tpcc-network`."""
         parts = [self.fields[name] for name in ("workload", "mode") if name in self.fields]
-        return "-".join(parts) or self.format or "unknown"
+        return "-".join(parts) or self.format or self.tool or "unknown"
 
 
 @dataclass
@@ -126,6 +128,11 @@ def _settle(found: Collection, doubtful: list[Source], named: set[Path]) -> None
             found.logs.append(source)
         else:
             found.left_out.append(source.path)
+    tools = {log.format for log in found.logs if log.format}
+    if len(tools) == 1:
+        # An empty log among logs of one tool is one more cell of the same workload.
+        (tool,) = tools
+        found.logs = [log if log.format else replace(log, tool=tool) for log in found.logs]
     found.logs.sort(key=lambda log: log.path)
 
 
