@@ -2,7 +2,8 @@
 """A rig for tests of the lab: it misbehaves on demand, as the real one cannot be made to.
 
 `DYNO_FAKE_RIG` says how `drive` ends: ok (default), hang, deaf (hangs and ignores SIGTERM), no-summary,
-nothing, failed, interrupted, empty, or crash. `DYNO_FAKE_RIG_SPEED` shortens its phases. `prepare` makes one
+nothing, failed, interrupted, empty, or crash; `DYNO_FAKE_RIG_CHECK` what `check` finds: ok (default),
+broken-before, broken-after, or silent. `DYNO_FAKE_RIG_SPEED` shortens its phases. `prepare` makes one
 real table on the server; with `DYNO_FAKE_RIG_PREPARE=fail` it fails.
 """
 
@@ -45,9 +46,12 @@ def main(arguments):
         print("dyno-rig 0.0.1")
     elif command == "workloads":
         options = [{"name": name, "aliases": [], "default": 1} for name in ("tables", "table_size")]
-        print(json.dumps([{"name": "oltp_fake", "version": 1, "options": options}]))
+        names = ("oltp_fake", "tpcc")
+        print(json.dumps([{"name": name, "version": 1, "options": options} for name in names]))
     elif command == "prepare":
         prepare(read_spec(options))
+    elif command == "check":
+        check(Path(options["--spec"]).name)
     elif command == "cleanup":
         connect(read_spec(options)).cursor().execute("DROP DATABASE IF EXISTS sbtest")
     else:
@@ -73,6 +77,19 @@ def prepare(spec):
     cursor.execute("CREATE DATABASE IF NOT EXISTS sbtest")
     cursor.execute("CREATE TABLE sbtest.sbtest1 (id INT PRIMARY KEY)")
     print(json.dumps({"rows": 0, "seconds": 0.1, "method": "fake"}))
+
+
+def check(spec):
+    how = os.environ.get("DYNO_FAKE_RIG_CHECK", "ok")
+    if how == "silent":
+        sys.exit("error: the tables are not there\nhint: build them")
+    holds = how == "ok" or how.removeprefix("broken-") not in spec
+    condition = {"name": "c", "text": "must hold", "holds": holds, "seconds": 0.1}
+    rows = {"columns": ["id"], "rows": [] if holds else [["1"]], "more": False}
+    found = {"workload": "tpcc", "consistent": holds, "conditions": [condition | rows]}
+    print(json.dumps({**found, "total_seconds": 0.1}))
+    if not holds:
+        sys.exit("error: the data is not consistent")
 
 
 def drive(spec, record):

@@ -56,6 +56,7 @@ def durability(  # noqa: PLR0917 (typer passes options by name)
       dyno audit durability --engine mysql@9.7 --rounds 5
       dyno audit durability --durability none          show what relaxed settings lose
     """
+    from dyno.engines import find
     from dyno.experiment.durability import Auditor, AuditRequest, Durability
     from dyno.findings.durability import LIMITS_OF_A_KILL
     from dyno.record.layout import write_json
@@ -63,7 +64,7 @@ def durability(  # noqa: PLR0917 (typer passes options by name)
     if level not in get_args(Durability):
         raise typer.BadParameter(f"--durability {level!r}: one of {', '.join(get_args(Durability))}")
     request = AuditRequest(
-        engine=engine,
+        engine=find(engine).name,
         durability=cast("Durability", level),
         rounds=rounds,
         seconds=seconds,

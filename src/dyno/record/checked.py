@@ -44,7 +44,8 @@ class Condition(Part):
         cells = zip(self.columns[:SHOWN_CELLS_MAX], self.rows[0], strict=False)
         shown = ", ".join(f"{column} = {'NULL' if value is None else value}" for column, value in cells)
         others = len(self.rows) - 1
-        rest = f" and {'more than ' if self.more else ''}{others} others" if others else ""
+        most = f"{'more than ' if self.more else ''}{others} other{'' if others == 1 else 's'}"
+        rest = f" and {most}" if others else ""
         return f"{self.name}: {shown}{rest}"
 
 
