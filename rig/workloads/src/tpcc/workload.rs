@@ -20,6 +20,8 @@ pub struct Tpcc {
     shape: Shape,
     pacing: Pacing,
     seed: u64,
+    /// The first sessions come to one server each, and look whether it is ready.
+    servers: usize,
     warehouses: u64,
     constants: Constants,
 }
@@ -47,6 +49,7 @@ impl Tpcc {
             shape: Shape::named(options.word("shape")),
             pacing,
             seed: spec.seed,
+            servers: spec.connection.targets.len().max(1),
             warehouses,
             constants: Constants::of_run(&mut random),
             options,
@@ -157,7 +160,7 @@ impl Workload for Tpcc {
         session_index: usize,
         _: usize,
     ) -> Result<Session, Error> {
-        if session_index == 0 {
+        if session_index < self.servers {
             self.check_tables(client).await?;
             self.shape.begin(client).await?;
         }
