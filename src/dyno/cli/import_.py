@@ -1,3 +1,5 @@
+# ruff: noqa: PLC0415, D301 - Arrow is loaded when logs are imported, not at every start; a backspace in a docstring
+# keeps the lines of an example apart.
 """`dyno import`: other people's logs as a run."""
 
 from __future__ import annotations
@@ -13,21 +15,13 @@ from rich.table import Table
 from dyno.cli import console
 from dyno.errors import DynoError
 from dyno.record.importers.formats import FORMATS, LOG_PARSERS, log_format
-from dyno.record.importers.layouts import FIELDS, PRESETS, layout_of
-from dyno.record.importers.runs import import_logs
+from dyno.record.importers.layouts import PRESETS, layout_of
 
 if TYPE_CHECKING:
     from dyno.record.importers.runs import ImportResult
 
 SHOWN_MAX = 5
 """Names that a warning lists."""
-EPILOG = f"""\b
-  dyno import logs/ -o runs/old --layout '{{family}}/{{version}}/{{sessions}}.txt'
-  dyno import a16.log -o runs/one --family mysql --version 8.0.45 --sessions 16
-  dyno import corpus.tar.xz -o runs/report --layout percona-2026
-
-Fields of a layout: {", ".join(FIELDS)}. `*` is anything but `/`, `**/` any folders; docs/IMPORT.md has more.
-Host monitors, my.cnf, SHOW VARIABLES and SHOW STATUS that the layout matches are read with their logs."""
 
 
 def import_(
@@ -60,12 +54,24 @@ def import_(
 ) -> None:
     """Turn other programs' logs into a run that `show`, `report` and `tables` understand.
 
-    A log that is empty, cut short, contradicts itself or ends in FATAL becomes a cell without a number, with
-    the reason.
+    A log that is empty, cut short, contradicts itself or ends in FATAL becomes a cell without a number,
+    with the reason. Host monitors, my.cnf, SHOW VARIABLES and SHOW STATUS that the layout matches are read
+    with the logs that their paths agree with.
+
+    \b
+      dyno import logs/ -o runs/old --layout '{family}/{version}/{sessions}.txt'
+      dyno import a16.log -o runs/one --family mysql --version 8.0.45 --sessions 16
+      dyno import corpus.tar.xz -o runs/report --layout percona-2026
+
+    A layout is a path with fields: family, version, tier, sessions, workload, mode, block, kind. `*` is
+    anything but `/`, `**/` any folders, and `field=value` after it sets a field; docs/IMPORT.md has the
+    whole language.
     """
     if formats:
         _list_formats(as_json=as_json)
         return
+    from dyno.record.importers.runs import import_logs
+
     if not paths or output is None:
         missing = "no PATH to import" if not paths else "no folder for the run"
         raise DynoError(
