@@ -153,6 +153,18 @@ impl Payment {
 }
 
 impl Payment {
+    /// What it writes, for the log of acknowledged transactions: where, for which customer, and how much.
+    pub const fn key(&self, customer: u64) -> [u64; 6] {
+        [
+            self.warehouse,
+            self.district,
+            self.customer_warehouse,
+            self.customer_district,
+            customer,
+            self.amount,
+        ]
+    }
+
     /// What a customer of bad credit has written in front of the older notes. `data` is emptied first.
     pub fn note(&self, customer: u64, data: &mut Vec<u8>) {
         data.clear();

@@ -170,8 +170,7 @@ impl Steps {
         let values = [c, cd, cw, d, w, amount, Value::Bytes(&self.text)];
         sql.change(client, Statement::PaymentHistory, &values, 1)
             .await?;
-        let [warehouse, district, amount] = [drawn.warehouse, drawn.district, drawn.amount];
-        client.writes(&[warehouse, district, place[0], place[1], customer, amount]);
+        client.writes(&drawn.key(customer));
         Statements::simple(client, Statement::Commit).await
     }
 

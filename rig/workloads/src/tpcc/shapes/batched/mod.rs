@@ -86,6 +86,7 @@ impl Batches {
         let values = [c, cd, cw, d, w, amount, Value::Bytes(text)];
         sql.change(client, Batch::PaymentHistory, &values, 1)
             .await?;
+        client.writes(&drawn.key(customer));
         Statements::simple(client, Batch::Commit).await
     }
 

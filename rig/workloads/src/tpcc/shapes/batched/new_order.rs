@@ -80,6 +80,7 @@ impl Batches {
             client.count(counters::ROLLED_BACK, 1);
             return Statements::simple(client, Batch::Rollback).await;
         }
+        client.writes(&[order.warehouse, order.district, next.last_insert_id]);
         Statements::simple(client, Batch::Commit).await
     }
 

@@ -165,6 +165,8 @@ impl Calls {
                 &values,
                 "did not find its rows",
             ));
+        } else {
+            client.writes(&[order.warehouse, order.district, number.cast_unsigned()]);
         }
         Ok(())
     }
@@ -180,9 +182,16 @@ impl Calls {
         ]
         .map(Value::UInt);
         let values = [w, d, cw, cd, c, Value::Bytes(&self.name), amount];
-        self.prepared
-            .read_one(client, Call::Payment, &values, |_| Ok(()))
-            .await
+        let mut found = 0;
+        let read = self
+            .prepared
+            .read_one(client, Call::Payment, &values, |row| {
+                found = row.get_i64(0)?.unwrap_or(0).cast_unsigned();
+                Ok(())
+            });
+        read.await?;
+        client.writes(&drawn.key(found));
+        Ok(())
     }
 
     async fn order_status(
