@@ -87,3 +87,16 @@ def test_an_open_loop_shows_what_was_offered(record: bytes, tmp_path: Path) -> N
     second = Follower(path).latest()
     assert second is not None
     assert (second.offered_per_s, second.backlog, second.dropped) == (500, 7, 3)
+
+
+def test_measured_rates_are_given_out_once_and_in_order(record: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "record.ndjson"
+    path.write_bytes(record)
+    follower = Follower(path)
+    assert follower.measured() == []
+    follower.latest()
+    lines = [line for line in map(json.loads, record.splitlines()) if line["record"] == "interval"]
+    measured = [line["transactions"][0]["ok"] for line in lines if line["phase"] == "measure"]
+    assert len(measured) == 3
+    assert follower.measured() == measured
+    assert follower.measured() == []
