@@ -112,6 +112,6 @@ def test_a_killed_server_keeps_what_its_settings_promise(tmp_path, durability, k
     assert only.loss.unacknowledged <= request.sessions
     expected = {"full": "1", "none": "0"}[durability]
     assert audit.variables["innodb_flush_log_at_trx_commit"] == expected
-    assert json.loads((tmp_path / "round-1.check.out").read_text())["consistent"] is True
+    assert json.loads((tmp_path / "round-1.check.json").read_text())["consistent"] is True
     assert read_acks(tmp_path / "round-1.acks.ndjson") == only.acknowledged
     assert any("round 1 of 1: killed" in line for line in said)

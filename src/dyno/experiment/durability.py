@@ -162,7 +162,7 @@ class Auditor:
         server.start()
         try:
             spec = self._spec(server, "prepare")
-            self._rig.prepare(spec, spec.with_suffix(".log"), spec.with_suffix(".out"), [])
+            self._rig.prepare(spec, beside(spec, "log"), beside(spec, "json"), [])
         except BaseException:
             server.kill()
             raise
@@ -175,7 +175,7 @@ class Auditor:
         recovery_s = server.start()
         loss = compare(before, acknowledged, _state(server))
         spec = self._spec(server, f"round-{number}.check")
-        checked = self._rig.check(spec, spec.with_suffix(".log"), spec.with_suffix(".out"))
+        checked = self._rig.check(spec, beside(spec, "log"), beside(spec, "json"))
         half = complaint(checked, "after the restart")
         done = Round(number, killed_after_s, recovery_s, acknowledged, loss, half)
         self._say(
@@ -208,10 +208,10 @@ class Auditor:
             seed=self._request.seed + number,
             ack_log=str(acks),
         )
-        log = spec.with_suffix(".log")
+        log = beside(spec, "log")
         self._rig.drive(
             spec,
-            spec.with_suffix(".record.ndjson"),
+            beside(spec, "record.ndjson"),
             log,
             cpus=[],
             limit_s=latest_s + LOAD_BEYOND_S,
@@ -236,6 +236,11 @@ class Auditor:
         }
         write_json(path, spec)
         return path
+
+
+def beside(spec: Path, kind: str) -> Path:
+    """A file that belongs to a spec's file: `round-1.spec.json` → `round-1.<kind>`."""
+    return spec.with_name(spec.name.removesuffix("spec.json") + kind)
 
 
 def _settings(durability: Durability) -> Settings:
