@@ -125,6 +125,9 @@ def test_every_tool_is_known_by_its_content(folder: Path) -> None:
         "s8": 1500,
         "s20": 6600,
     }
+    shown = {cell.load: mark.text for cell in analyse(run).cells for mark in cell.marks if mark.kind == "log"}
+    assert shown["s2"] == "HammerDB: 6,500 new orders (NOPM) of 15,000 transactions a minute"
+    assert set(shown) == {"s2", "s8", "s20"}
     assert found["s2"]["transaction_types"][0]["latency_percentiles_us"]["95.0"] == 5250
     workloads = {entry.cell.split("~")[2] for entry in run.manifest.order}
     assert workloads == {"hammerdb", "sysbench", "go-tpc", "tpcc-mysql"}
@@ -135,7 +138,7 @@ def test_a_rate_limit_is_said_wherever_the_number_is(folder: Path) -> None:
     (folder / "4.sysbench").write_text(limited)
     run = imported(folder, "--layout", LAYOUT)
     marks = {mark.kind: mark.text for mark in analyse(run).cells[0].trials[0].marks}
-    assert marks["host"] == "offered 30 transactions/s: its throughput is no capacity"
+    assert marks["log"] == "offered 30 transactions/s: its throughput is no capacity"
 
 
 def test_one_log_said_by_flags_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

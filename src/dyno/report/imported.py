@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from dyno.errors import DynoError
-from dyno.findings.words import plural
+from dyno.findings.words import number, plural
 from dyno.record.histogram import decode_all, percentile_us
 from dyno.record.imported import FILE, Imported, read_imported
 from dyno.record.importers.logs import EMPTY
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     Key = tuple[str, str, str]
 
 _P99 = 99
+SECONDS_PER_MINUTE = 60
 CPUS_MAX = 16
 """CPUs that are drawn one by one; of more, a report shows the mean over all."""
 ALL = "all"
@@ -116,7 +117,11 @@ def _marks(log: Imported) -> list[Mark]:
         marks.append(Mark(kind="errors", severity="info", text=text))
     if log.rate_per_s:
         text = f"offered {log.rate_per_s:,} transactions/s: its throughput is no capacity"
-        marks.append(Mark(kind="host", severity="warn", text=text))
+        marks.append(Mark(kind="log", severity="warn", text=text))
+    if log.new_orders_per_min and log.throughput_per_s:
+        nopm, tpm = number(log.new_orders_per_min), number(log.throughput_per_s * SECONDS_PER_MINUTE)
+        text = f"{log.tool}: {nopm} new orders (NOPM) of {tpm} transactions a minute"
+        marks.append(Mark(kind="log", severity="info", text=text))
     return marks
 
 

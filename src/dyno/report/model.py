@@ -43,6 +43,7 @@ class Mark(Model):
         "overload",
         "steady",
         "host",
+        "log",
     ]
     severity: Literal["info", "warn", "bad"]
     text: str

@@ -61,7 +61,8 @@ export interface Mark {
     | "unfinished"
     | "overload"
     | "steady"
-    | "host";
+    | "host"
+    | "log";
   severity: "info" | "warn" | "bad";
   text: string;
 }
