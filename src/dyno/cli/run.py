@@ -105,7 +105,13 @@ def show_rehearsal(rehearsal: Rehearsal, *, as_json: bool) -> None:
     say(f"  placement {resolved.placement.text}", markup=False)
     trials = f"{cost.cells} cells × {resolved.trials_per_cell} = {cost.trials} trials"
     say(f"  order     {trials}, {resolved.order_method}, seed {resolved.seed}")
-    price = f"about {format_duration(cost.time_s)} and {format_bytes(cost.disk_bytes)} of disk"
+    stopping, most = resolved.phases.stopping, "about"
+    if stopping is not None:
+        most = "at most"
+        windows = f"{stopping.measure_min_s:g} s to {resolved.phases.measure_s:g} s"
+        target = f"until the mean is known to ±{100 * stopping.precision:g} %"
+        say(f"  measure   {windows}, {target} ({stopping.rule})", markup=False)
+    price = f"{most} {format_duration(cost.time_s)} and {format_bytes(cost.disk_bytes)} of disk"
     say(f"  cost      {price}, with {cost.builds} data builds when nothing is built yet")
     for scheduled in resolved.order[:ORDER_SHOWN_MAX]:
         say(f"  {scheduled.trial}", markup=False)
