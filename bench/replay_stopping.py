@@ -115,7 +115,8 @@ def summaries(stops: Sequence[Stop]) -> list[dict[str, object]]:
     parts = [frame, frame.assign(half="all")]
     grouped = pd.concat(parts).groupby(["rule", "target", "half"], sort=False)
     rows = grouped.agg(trials=("trial", "size"), right=("right", "mean"), time=("share", "mean"))
-    return json.loads(rows.reset_index().to_json(orient="records"))
+    found: list[dict[str, object]] = json.loads(rows.reset_index().to_json(orient="records"))
+    return found
 
 
 def show(rows: Sequence[dict[str, object]], wrong: Sequence[Stop]) -> None:
