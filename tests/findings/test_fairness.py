@@ -124,6 +124,18 @@ def test_a_difference_in_some_settings_sets_says_which() -> None:
     assert "(ON on Alpha; OFF on Beta) in d differs" in matter.sentence
 
 
+def test_what_a_server_does_not_have_was_not_taken_and_is_said_once() -> None:
+    asked = [
+        row("innodb_log_files_in_group", None, "2", settings).model_copy(
+            update={"requested": {"a": "2", "b": "2"}, "logical": "my.cnf"}
+        )
+        for settings in ("d", "e")
+    ]
+    (finding,) = find_settings(weigh_settings(asked, ["tpcc"]), NAMES)
+    assert finding.rule == "settings_ignored"
+    assert finding.sentence == "Not taken as asked: Alpha: innodb_log_files_in_group, which there is not."
+
+
 def test_servers_on_different_hosts() -> None:
     assert find_hosts([row("hostname", "one", "one")], NAMES) == []
     (finding,) = find_hosts([row("hostname", "one", "two")], NAMES)
@@ -190,6 +202,12 @@ def test_the_corpus_differs_in_what_is_known_of_it(corpus: Analysis) -> None:
     said = " ".join(f.sentence for f in corpus.findings if f.rule == "settings_matter")
     for variable in known:
         assert variable in said
+
+
+def test_what_the_corpus_asked_for_in_vain(corpus: Analysis) -> None:
+    (finding,) = [f for f in corpus.findings if f.rule == "settings_ignored"]
+    assert "table_open_cache_instances" in finding.sentence
+    assert "MariaDB 12.1: innodb_log_files_in_group, which there is not" in finding.sentence
 
 
 def test_of_the_corpus_every_difference_has_a_reason(corpus: Analysis) -> None:

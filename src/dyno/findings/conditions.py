@@ -42,8 +42,15 @@ def find_settings(rows: list[SettingRow], names: Names) -> list[Finding]:
     ignored = [
         f"{joined([names.engine(e) for e in row.ignored])}: {row.variable}" for row in rows if row.ignored
     ]
+    ignored += [
+        f"{joined([names.engine(e) for e in unknown])}: {row.variable}, which there is not"
+        for row in rows
+        if (unknown := _asked_in_vain(row))
+    ]
     if ignored:
-        findings.append(_caution("settings_ignored", f"Not taken as asked: {_shown(ignored)}."))
+        findings.append(
+            _caution("settings_ignored", f"Not taken as asked: {_shown(dict.fromkeys(ignored))}.")
+        )
     differing = [row for row in rows if row.differs]
     asked = [row for row in differing if row.logical and row.weight in {"unknown", None}]
     if asked:
@@ -51,6 +58,15 @@ def find_settings(rows: list[SettingRow], names: Names) -> list[Finding]:
         findings.append(_caution("settings_differ", f"The engines ran with different {_shown(different)}."))
     others = [row for row in differing if row not in asked]
     return [*findings, *_mattering(by_weight(differing), rows, names), *_cosmetic(others)]
+
+
+def _asked_in_vain(row: SettingRow) -> list[str]:
+    """Engines that were asked for a variable that their server does not have."""
+    return [
+        engine
+        for engine, asked in row.requested.items()
+        if asked is not None and row.effective.get(engine) is None
+    ]
 
 
 def _mattering(rows: list[SettingRow], everything: list[SettingRow], names: Names) -> list[Finding]:

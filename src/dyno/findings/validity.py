@@ -14,7 +14,7 @@ from dyno.report.model import Finding
 
 if TYPE_CHECKING:
     from dyno.findings.names import Names
-    from dyno.report.model import Cell, Comparison, Engine, Mark, SettingRow
+    from dyno.report.model import Cell, Comparison, Engine, Mark, SettingRow, TrialResult
 
 RANK_TEST_TRIALS_MIN = 4
 """Trials a side below which no rank test can reach p < 0.05 (two-sided Mann–Whitney, 4 v 4: 0.029)."""
@@ -69,8 +69,8 @@ def _engines_missing(engines: list[Engine]) -> list[Finding]:
 def _unfinished(cells: list[Cell], run: str) -> list[Finding]:
     """Trials that were never run: the run was stopped."""
     planned = sum(len(cell.trials) for cell in cells)
-    open_cells = [cell for cell in cells if any(trial.status == "missing" for trial in cell.trials)]
-    missing = sum(trial.status == "missing" for cell in cells for trial in cell.trials)
+    open_cells = [cell for cell in cells if any(_is_open(trial) for trial in cell.trials)]
+    missing = sum(_is_open(trial) for cell in cells for trial in cell.trials)
     if not missing:
         return []
     sentence = f"The run is not finished: {missing} of {plural(planned, 'trial')} were not run."
@@ -78,18 +78,23 @@ def _unfinished(cells: list[Cell], run: str) -> list[Finding]:
     return [_caution("unfinished", sentence, open_cells, "missing")]
 
 
+def _is_open(trial: TrialResult) -> bool:
+    """Whether a trial can still be run: it has a hint; the empty log of an imported one has none."""
+    return trial.status == "missing" and trial.hint is not None
+
+
 def _without_number(cells: list[Cell], names: Names) -> list[Finding]:
     """Cells with failed or invalid trials, each with its reasons."""
     findings = []
     for cell in cells:
-        bad = [trial for trial in cell.trials if trial.status in {"failed", "invalid"}]
+        bad = [trial for trial in cell.trials if trial.status != "ok" and not _is_open(trial)]
         if bad:
             reasons = said_once(trial.reason or "no reason recorded" for trial in bad)
             verb = "is" if len(bad) == 1 else "are"
             gone = f"{len(bad)} of {plural(len(cell.trials), 'trial')} {verb} no result"
             left = "" if by_block(cell) else ", so the cell has none"
             sentence = f"{names.cell(cell)}: {gone}{left} ({'; '.join(reasons)})."
-            findings.append(_caution("failed", sentence, [cell], "failed", "invalid"))
+            findings.append(_caution("failed", sentence, [cell], "failed", "invalid", "missing"))
     return findings
 
 

@@ -76,6 +76,8 @@ def new_orders_per_min(cell: Cell | None) -> float | None:
     rate = throughput(cell)
     if cell is None or rate is None:
         return None
+    if cell.tpcc is not None:
+        return cell.tpcc.nopm.value
     types = [each for each in cell.latency if each.name != "all"]
     orders = [each for each in types if NEW_ORDER in each.name]
     if not orders:
