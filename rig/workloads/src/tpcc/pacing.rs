@@ -37,6 +37,11 @@ impl Pacing {
         self.keying || self.think
     }
 
+    /// Whether times are others than the specification's.
+    pub fn is_scaled(self) -> bool {
+        (self.scale - 1.0).abs() > f64::EPSILON
+    }
+
     /// The pause between a transaction of type `last` and one of type `next`. In front of a session's first, when nothing
     /// was read yet, it is cut to a random part: else all terminals would begin in step.
     pub fn pause(self, last: Option<Type>, next: Type, random: &mut impl Random) -> Duration {

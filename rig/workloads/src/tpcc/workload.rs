@@ -98,7 +98,7 @@ impl Tpcc {
     }
 }
 
-/// Fails when the load does not go with the options.
+/// Fails when the load does not go with the options, or they with each other.
 fn check_load(
     load: &Load,
     options: &Options,
@@ -106,24 +106,30 @@ fn check_load(
     warehouses: u64,
 ) -> Result<(), OptionError> {
     let sessions = load.sessions();
-    if options.word("home") == Some("exclusive") && sessions as u64 > warehouses {
-        return Err(OptionError::Conflict {
-            workload: settings::NAME.to_owned(),
-            what: format!("home = exclusive with {sessions} sessions on {warehouses} warehouses"),
-            hint: "each session needs a warehouse of its own: build more, or take home = bound"
-                .to_owned(),
-        });
-    }
-    if pacing.is_on() && matches!(load, Load::Open(_)) {
-        return Err(OptionError::Conflict {
-            workload: settings::NAME.to_owned(),
-            what:
-                "keying and think times in an open loop, whose arrivals are a schedule of their own"
-                    .to_owned(),
-            hint: "take a closed loop, or leave keying and think off".to_owned(),
-        });
-    }
-    Ok(())
+    let (what, hint) = if options.word("home") == Some("exclusive") && sessions as u64 > warehouses
+    {
+        (
+            format!("home = exclusive with {sessions} sessions on {warehouses} warehouses"),
+            "each session needs a warehouse of its own: build more, or take home = bound",
+        )
+    } else if pacing.is_on() && matches!(load, Load::Open(_)) {
+        (
+            "keying and think times in an open loop, which has a schedule of its own".to_owned(),
+            "take a closed loop, or leave keying and think off",
+        )
+    } else if !pacing.is_on() && pacing.is_scaled() {
+        (
+            "pace without keying and think times, on which it is a factor".to_owned(),
+            "set keying, think or both to on, or leave pace away",
+        )
+    } else {
+        return Ok(());
+    };
+    Err(OptionError::Conflict {
+        workload: settings::NAME.to_owned(),
+        what,
+        hint: hint.to_owned(),
+    })
 }
 
 impl Workload for Tpcc {
@@ -205,5 +211,60 @@ impl Workload for Tpcc {
         result?;
         session.last = Some(kind);
         Ok(kind as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    fn tpcc(options: &str, load: &str) -> Result<Tpcc, OptionError> {
+        let text = format!(
+            r#"{{"target": {{"socket": "/s"}}, "load": {load},
+                "workload": {{"name": "tpcc", "options": {{"warehouses": 40 {options}}}}}}}"#
+        );
+        Tpcc::new(&Spec::from_json(&text).unwrap())
+    }
+
+    fn homes(options: &str, sessions: usize) -> Vec<Option<u64>> {
+        let load = format!(r#"{{"closed": {{"sessions": {sessions}}}}}"#);
+        let made = tpcc(options, &load).unwrap();
+        (0..sessions)
+            .map(|index| made.terminal(index).home)
+            .collect()
+    }
+
+    #[test]
+    fn homes_are_dealt_kept_apart_drawn_or_none() {
+        let distinct =
+            |homes: &[Option<u64>]| homes.iter().flatten().collect::<BTreeSet<_>>().len();
+        let exclusive = homes(r#", "home": "exclusive""#, 40);
+        assert_eq!(distinct(&exclusive), 40);
+        let bound = homes("", 80);
+        assert_eq!(bound[..40], exclusive);
+        assert_eq!(bound[40..], exclusive);
+        let uniform = homes(r#", "home": "uniform""#, 400);
+        assert!(uniform.iter().flatten().all(|home| (1..=40).contains(home)));
+        assert!(distinct(&uniform) > 37);
+        assert_ne!(uniform[..40], exclusive);
+        assert_eq!(homes(r#", "home": "random""#, 3), [None; 3]);
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_refused() {
+        let told = |options, load| tpcc(options, load).unwrap_err().to_string();
+        let crowd = told(
+            r#", "home": "exclusive""#,
+            r#"{"closed": {"sessions": 41}}"#,
+        );
+        assert!(crowd.contains("41 sessions on 40 warehouses"), "{crowd}");
+        let open = told(
+            r#", "think": "on""#,
+            r#"{"open": {"rate_per_s": 5, "sessions": 1}}"#,
+        );
+        assert!(open.contains("in an open loop"), "{open}");
+        let unused = told(r#", "pace": 2"#, r#"{"closed": {"sessions": 1}}"#);
+        assert!(unused.contains("pace without keying"), "{unused}");
     }
 }
