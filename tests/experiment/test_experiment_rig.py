@@ -25,9 +25,7 @@ def rig(tmp_path):
     return Rig(path)
 
 
-def drive(
-    rig, tmp_path, monkeypatch, program, *, limit_s=60.0, server_gone=lambda: False, look=lambda: None
-):
+def drive(rig, tmp_path, monkeypatch, program, *, limit_s=60.0, server_gone=lambda: False, look=lambda: None):
     monkeypatch.setenv("RIG", program)
     return rig.drive(
         tmp_path / "s",
@@ -58,6 +56,20 @@ def test_somebody_may_look_while_the_rig_runs(rig, tmp_path, monkeypatch):
     looks = []
     drive(rig, tmp_path, monkeypatch, "time.sleep(1)", look=lambda: looks.append(1))
     assert looks
+
+
+def test_a_rig_is_told_once_that_enough_is_measured(rig, tmp_path, monkeypatch):
+    ready, told = tmp_path / "ready", tmp_path / "told"
+    program = f"""
+signal.signal(signal.SIGUSR1, lambda *_: open({str(told)!r}, "a").write("x"))
+open({str(ready)!r}, "w").close()
+while not os.path.exists({str(told)!r}):
+    time.sleep(0.05)
+time.sleep(1)
+"""
+    ended = drive(rig, tmp_path, monkeypatch, program, look=ready.exists)
+    assert (ended.code, ended.complaint) == (0, None)
+    assert told.read_text() == "x"
 
 
 def test_a_rig_that_does_not_notice_the_servers_death_is_ended(rig, tmp_path, monkeypatch):
