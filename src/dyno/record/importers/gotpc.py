@@ -163,9 +163,11 @@ def _check_tpmc(log: Log, new_orders: _Row | None) -> None:
     """The last thing printed is tpmC, the rate of new orders: without it the summary may be cut short."""
     tpmc, tpm = log.new_orders_per_min, new_orders.numbers.get("tpm") if new_orders else None
     if tpmc is None or tpm is None:
-        log.fault = "the log is cut short: its summary does not end in tpmC"
+        log.fault = "the log is cut short: its summary does not end in the rate of new orders"
     elif abs(tpmc - tpm) > RATE_TOLERANCE * tpm + 0.05:
-        log.fault = f"the summary contradicts itself: NEW_ORDER has {tpm:g} per minute, tpmC is {tpmc:g}"
+        log.fault = (
+            f"the summary contradicts itself: NEW_ORDER has {tpm:g} per minute, its last line {tpmc:g}"
+        )
 
 
 def _percentiles(row: _Row) -> dict[float, float]:
