@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from dyno.record.manifest import Workload
 from dyno.record.run import open_run
-from dyno.report import csv_files, html, markdown
+from dyno.report import csv_files, html, markdown, tpcc
 from dyno.report.analysis import analyse
 from fixtures.synthetic_run import Scenario, build, trials_of
 from fixtures.tpcc_run import as_tpcc
@@ -113,6 +115,14 @@ def test_findings_name_the_peak_and_a_server_that_counts_otherwise(analysis: Ana
     assert "may lie beyond" in peak.sentence
     assert len(peak.cells) == 3
     assert all("commits and rollbacks" in f.sentence for f in findings if f.rule == "tpm")
+
+
+def test_a_type_that_never_occurred_has_no_percentiles() -> None:
+    trial = tpcc.TpccTrial(Counter(new_order=30), measure_us=60_000_000, server_tpm=None)
+    found = tpcc.figures(Workload(id="tpcc", name="tpcc"), [trial], {})
+    assert found
+    assert (found.nopm.value, found.tpm.value) == (30, 30)
+    assert [(each.count, each.p99_us) for each in found.types] == [(30, None), *[(0, None)] * 4]
 
 
 def test_other_loads_have_no_such_figures(tmp_path: Path) -> None:

@@ -165,8 +165,9 @@ def _types(counts: Counter[str], measure_us: int, latency: Mapping[str, list[His
     types = []
     for name, limit_us in LIMITS_P90_US.items():
         merged = merge(latency.get(name, []))
-        p50, p90, p99 = (value / NANOSECONDS_PER_US for value in merged.percentiles((50, 90, 99)))
         some = merged.total > 0
+        values = merged.percentiles((50, 90, 99)) if some else (0, 0, 0)
+        p50, p90, p99 = (value / NANOSECONDS_PER_US for value in values)
         types.append(
             TpccType(
                 name=name,
