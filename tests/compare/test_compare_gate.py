@@ -8,7 +8,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dyno import stats
@@ -20,7 +20,7 @@ from dyno.errors import DynoError
 from dyno.record.run import open_run
 from dyno.report.analysis import analyse
 from dyno.report.model import Estimate
-from fixtures.synthetic_run import Scenario, build, edit_json, trials_of
+from fixtures.synthetic_run import NOISE_FLOOR, Scenario, build, edit_json, trials_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -119,6 +119,13 @@ def test_different_engines_of_two_runs_stand_against_each_other(runs: Path) -> N
     assert compared.added == [f"{OTHER}~default~oltp_read_write~s4"]
 
 
+def test_a_threshold_below_the_noise_floor_of_the_host_is_said(runs: Path) -> None:
+    fine = compare_engines(opened(runs / "two"), BASE, threshold=NOISE_FLOOR["floor"] / 2)
+    assert any("finer than what the host could show" in note for note in fine.notes)
+    coarse = compare_engines(opened(runs / "two"), BASE, threshold=NOISE_FLOOR["floor"] * 2)
+    assert coarse.notes == []
+
+
 def test_an_open_loop_compares_response_times(tmp_path: Path) -> None:
     for name, speed in (("fast", 1.0), ("slow", 0.5)):
         build(tmp_path / name, Scenario(speed={BASE: speed}, sessions=(), rates=(200,), blocks=3, **QUIET))
@@ -141,12 +148,14 @@ def test_what_differs_is_listed(runs: Path, tmp_path: Path) -> None:
         plan["engines"][0]["content_sha256"] = "f" * 64
 
     edit_json(other / "manifest.json", change)
-    settings = other / "settings" / f"{BASE}--default.json"
-    edit_json(
-        settings, lambda file: file["effective"].update(innodb_buffer_pool_size="1", datadir="/elsewhere")
-    )
+    file = other / "settings" / f"{BASE}--default.json"
+    edit_json(file, lambda text: text["effective"].update(innodb_buffer_pool_size="1", datadir="/elsewhere"))
     compared = compare_runs(opened(runs / "before"), opened(other))
     found = {(each.kind, each.what): (each.before, each.after) for each in compared.differences}
+    assert compared.notes[0] == (
+        "The runs also differ in the host, the workload, the length of the phases and the settings:"
+        " a ratio may be due to that."
+    )
     assert found["host", "kernel"] == ("6.1.0", "6.12.0")
     assert found["software", "rig_version"] == ("0.1.0", "0.2.0")
     assert found["phases", "measure_s"] == ("2.0", "60.0")
@@ -160,6 +169,7 @@ def test_what_differs_is_listed(runs: Path, tmp_path: Path) -> None:
 def test_a_run_against_itself_differs_in_nothing(runs: Path) -> None:
     compared = compare_runs(opened(runs / "before"), opened(runs / "before"))
     assert compared.differences == []
+    assert not any("also differ" in note for note in compared.notes)
     assert [pair.ratio and pair.ratio.value for pair in compared.pairs] == [1.0, 1.0]
 
 
@@ -240,6 +250,7 @@ def pair_of(low: float, value: float, high: float, *, measure: str, delta: float
     )
 
 
+@settings(deadline=None)
 @given(
     centre=st.floats(-0.5, 0.5),
     halves=st.tuples(st.floats(0.001, 0.4), st.floats(0.001, 0.4)),

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from data.two_runs import FIRST, SECOND
@@ -146,6 +146,7 @@ def test_one_run_twice_is_an_error(second: RunData) -> None:
         query([second, second], "SELECT 1")
 
 
+@settings(deadline=None, max_examples=50)
 @given(text=st.text(max_size=40))
 def test_any_text_gives_rows_or_a_teaching_error(text: str) -> None:
     with suppress(DynoError):

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from dyno import stats
-from dyno.compare import differences
+from dyno.compare import differences, notes
 from dyno.compare.model import Compared, Pair, SecondOpinion, Side
 from dyno.compare.sides import Matched, Opened, match_engines, match_runs
 from dyno.findings.comparisons import MEASURES, by_block, verdict_of
@@ -21,10 +21,6 @@ if TYPE_CHECKING:
     from dyno.report.model import Cell
 
 SMALLEST_SAMPLE = 2
-TWO_RUNS = (
-    "Two runs: their trials are not paired, and what changed on the host between them is in the ratios and"
-    " not in their intervals. For the sharpest answer compare both within one run."
-)
 
 
 def compare_runs(
@@ -44,14 +40,9 @@ def compare_runs(
     matched = match_runs(before, after, engines)
     delta = threshold or before.run.manifest.relevant_difference
     pairs = _pairs(matched, delta, after.names, paired=False)
-    return _compared(
-        (_side(before), _side(after)),
-        matched,
-        pairs,
-        delta,
-        found=differences.between_runs(before, after, matched),
-        notes=[TWO_RUNS],
-    )
+    found = differences.between_runs(before, after, matched)
+    said = notes.of_runs(after, found, delta)
+    return _compared((_side(before), _side(after)), matched, pairs, delta, found=found, said=said)
 
 
 def compare_engines(
@@ -72,7 +63,7 @@ def compare_engines(
         pairs,
         delta,
         found=differences.within_run(opened, matched),
-        notes=[],
+        said=notes.of_engines(opened, delta),
     )
 
 
@@ -197,7 +188,7 @@ def _compared(
     threshold: float,
     *,
     found: list[Difference],
-    notes: list[str],
+    said: list[str],
 ) -> Compared:
     gates: list[Gate] = [pair.gate for pair in pairs]
     open_ = "undecided" in gates or bool(matched.lost)
@@ -212,7 +203,7 @@ def _compared(
         differences=found,
         lost=matched.lost,
         added=matched.added,
-        notes=notes,
+        notes=said,
     )
 
 

@@ -31,6 +31,9 @@ def trials(analysis: Analysis, plan: Manifest) -> Iterator[Row]:
             "server_cpu_cores": trial.server_cpu_cores,
             "client_cpu_share": trial.client_cpu_share,
             "retries": trial.retries,
+            "steadiness": trial.window and trial.window.state,
+            "effective_n": trial.window and trial.window.effective_n,
+            "half_width_share": trial.window and trial.window.half_width,
             "marks": _marks(trial.marks),
         }
         for cell in analysis.cells

@@ -94,6 +94,15 @@ TRIALS = Schema(
         Column("server_cpu_cores", "float", "CPU time of the server, in cores"),
         Column("client_cpu_share", "float", "busy share of the rig's CPUs, 0…1"),
         Column("retries", "int", "transactions that were repeated after a deadlock or the like"),
+        Column(
+            "steadiness",
+            "text",
+            "`steady`, `drifting`, `stepped`, `oscillating` or `too short`; of closed loops",
+        ),
+        Column("effective_n", "float", "effective sample size of the seconds of the measured window"),
+        Column(
+            "half_width_share", "float", "half of the 95 % interval of the window's mean, as a share of it"
+        ),
         Column("marks", "text", "reasons to read the number with care, joined by `; `"),
     ),
 )
