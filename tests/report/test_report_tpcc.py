@@ -117,6 +117,10 @@ def test_findings_name_the_peak_and_a_server_that_counts_otherwise(analysis: Ana
     assert all("commits and rollbacks" in f.sentence for f in findings if f.rule == "tpm")
 
 
+def test_profile_and_shape_are_part_of_the_label(analysis: Analysis) -> None:
+    assert [workload.label for workload in analysis.workloads] == ["oltp_read_write (standard, batched)"]
+
+
 def test_a_type_that_never_occurred_has_no_percentiles() -> None:
     trial = tpcc.TpccTrial(Counter(new_order=30), measure_us=60_000_000, server_tpm=None)
     found = tpcc.figures(Workload(id="tpcc", name="tpcc"), [trial], {})
