@@ -88,7 +88,7 @@ def _names(plan: Manifest, engines: list[Engine], loads: list[Load]) -> Names:
     return Names(
         engines={each.id: each.label for each in engines},
         settings={each.id: each.id for each in plan.settings},
-        workloads={each.id: each.id for each in plan.workloads},
+        workloads={each.id: each.label for each in facts.workloads(plan)},
         loads={each.id: each.label for each in loads},
     )
 

@@ -218,8 +218,14 @@ def workloads(run: manifest.Manifest) -> list[Named]:
         facts = [("definition", f"{name}version {each.version}")]
         facts += [("statements", each.statement_mode)] if each.statement_mode else []
         facts += [(key, _value(value)) for key, value in each.options.items()]
-        found.append(Named(id=each.id, label=each.id, facts=facts))
+        found.append(Named(id=each.id, label=_label(each), facts=facts))
     return found
+
+
+def _label(workload: manifest.Workload) -> str:
+    """The id, with the profile and the SQL shape of a workload that has them: they change the measurement."""
+    kinds = [str(workload.options[name]) for name in ("profile", "shape") if name in workload.options]
+    return f"{workload.id} ({', '.join(kinds)})" if kinds else workload.id
 
 
 def _setting(key: str, value: Any) -> str:
