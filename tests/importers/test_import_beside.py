@@ -184,12 +184,13 @@ def test_files_without_content_are_missing_trials_only_where_no_log_is(
 ) -> None:
     (folder / "4.log").write_text(WHOLE_10)
     (folder / "4.iostat").write_text("")
+    (folder / "4.summary").write_text("# Percona Toolkit MySQL Summary Report #\n[mysqld]\nport = 1\n")
     (folder / "8.log").write_text("")
     (folder / "16.log").write_text("once upon a time\n")
     (folder / "32.log").write_text("FATAL: unable to connect to MySQL server\n")
     run = imported(folder, "--layout", "{family}/{version}/{sessions}.*")
     said = capsys.readouterr().err
-    assert "1 files are of no use to the run: 4.iostat" in said
+    assert "2 files are of no use to the run: 4.iostat, 4.summary" in said
     assert "3 of 4 logs give no number" in said
     results = {}
     for entry in run.manifest.order:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dyno.record.importers.logs import Log
     from dyno.record.importers.telemetry import Telemetry
 
+# pt-mysql-summary quotes my.cnf, variables and status among much else: it is none of them.
+_SUMMARY = re.compile(r"\s*# Percona Toolkit MySQL Summary Report")
 HEAD_BYTES = 65_536
 """How much of a file decides on its format."""
 
@@ -204,4 +206,6 @@ def detect(path: Path) -> Format | None:
             head = file.read(HEAD_BYTES).decode("utf-8", "replace")
     except OSError as error:
         raise DynoError(f"cannot read {path}: {error.strerror}", hint="may you read it?") from None
+    if _SUMMARY.match(head):
+        return None
     return next((each for each in FORMATS if each.content.search(head)), None)
