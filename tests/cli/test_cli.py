@@ -54,7 +54,10 @@ def test_version(dyno):
     assert (done.returncode, done.stdout, done.stderr) == (0, f"dyno {__version__}\n", "")
 
 
-@pytest.mark.parametrize("command", ["run", "bench", "doctor", "report", "show", "engines"])
+@pytest.mark.parametrize(
+    "command",
+    ["run", "bench", "doctor", "report", "show", "engines", "sql", "compare", "snapshots", "selftest"],
+)
 def test_every_command_explains_itself(dyno, command):
     done = dyno(command, "--help")
     assert done.returncode == 0

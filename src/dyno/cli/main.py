@@ -45,7 +45,8 @@ plain sentences what the numbers do and do not show.
   dyno doctor                               what in this host would spoil a measurement
   dyno engines list                         which engines there are
 
-Exit codes: 0 done, 1 error, 2 wrong usage, 3 interrupted, 4 done, but some trials failed or are invalid.
+Exit codes: 0 done, 1 error, 2 wrong usage, 3 interrupted, 4 done, but some trials failed or are invalid;
+of compare: 5 slower beyond the threshold, 6 undecided.
 NO_COLOR turns colours off; DYNO_CACHE moves engines and data; DYNO_DEBUG=1 shows where an error came from.
 """
 
