@@ -96,6 +96,8 @@ def _show(checked: Checked) -> None:
         what = condition.text if condition.holds else _broken(condition)
         table.add_row(condition.name, _holds(condition), f"{condition.seconds:.3f}", escape(what))
     console.out.print(table)
+    for left_out in checked.not_defined:
+        console.out.print(f"not asked: {left_out.name}: {left_out.reason}", style="dim", markup=False)
     broken = f"{len(checked.broken)} of {len(checked.conditions)} conditions do not hold"
     verdict = "the data is consistent" if checked.consistent else broken
     console.out.print(f"{verdict}; {checked.total_seconds:.1f} s")

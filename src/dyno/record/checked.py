@@ -57,13 +57,22 @@ class Counts(Part):
     undelivered: int
 
 
+class NotDefined(Part):
+    """A condition that says nothing about a profile, and what the profile leaves out."""
+
+    name: str
+    reason: str
+
+
 class Checked(Part):
     """Every condition, and what the data holds."""
 
     workload: str
+    profile: str = "standard"
     consistent: bool
     counts: Counts | None = None
     conditions: list[Condition]
+    not_defined: list[NotDefined] = []
     total_seconds: float = Field(ge=0)
 
     @property
