@@ -56,12 +56,15 @@ fn violations(checked: &Checked) -> String {
     )
 }
 
-/// Its name, and the number of its set of tables where they are numbered.
+/// Its name, and where it was asked when there are several databases or sets of tables.
 fn name(condition: &ConditionChecked) -> String {
-    match condition.tables {
-        Some(number) => format!("{} of tables {number}", condition.name),
-        None => condition.name.to_owned(),
-    }
+    let database = condition.database.iter().map(|name| format!(" in {name}"));
+    let tables = condition
+        .tables
+        .iter()
+        .map(|number| format!(" of tables {number}"));
+    let place: String = tables.chain(database).collect();
+    condition.name.to_owned() + &place
 }
 
 fn violation(condition: &ConditionChecked) -> String {

@@ -20,7 +20,10 @@ pub(crate) struct Init {
 /// What all sessions of a trial need to connect.
 #[derive(Debug)]
 pub(crate) struct Dial {
+    /// Every database of the first server, then every one of the next.
     targets: Vec<ConnectOptions>,
+    /// How many databases each server has.
+    databases: usize,
     pub init: Vec<Init>,
     /// Statements are prepared when they are first executed on a connection, not when the session opens.
     pub lazy: bool,
@@ -50,6 +53,7 @@ impl Dial {
         }
         Self {
             targets,
+            databases: 1,
             init: init(connection),
             lazy: connection.per_transaction,
             connect_kind,
@@ -66,13 +70,30 @@ impl Dial {
         self
     }
 
-    /// How a session connects: sessions are dealt over the targets in turn.
+    /// The same, with sessions dealt over databases on each server; none: over the servers only.
+    pub fn dealt_over(mut self, databases: &[String]) -> Self {
+        if databases.is_empty() {
+            return self;
+        }
+        let servers = std::mem::take(&mut self.targets);
+        let each = servers.iter().flat_map(|server| {
+            databases.iter().map(|name| ConnectOptions {
+                database: Some(name.clone()),
+                ..server.clone()
+            })
+        });
+        self.targets = each.collect();
+        self.databases = databases.len();
+        self
+    }
+
+    /// How a session connects: sessions are dealt over the databases of the first server, then over those of the next.
     pub fn options(&self, session: usize) -> &ConnectOptions {
         &self.targets[session % self.targets.len()]
     }
 
     /// How many sessions, the first ones, meet their server first and look at its limits before the others connect:
-    /// one for each server.
+    /// one for each server and database.
     pub fn scouts(&self, sessions: usize) -> usize {
         self.targets.len().min(sessions)
     }
@@ -80,7 +101,11 @@ impl Dial {
     /// How many sessions come to the server of this session.
     pub fn sessions_at(&self, session: usize, sessions: usize) -> usize {
         let targets = self.targets.len();
-        (sessions + targets - 1 - session % targets) / targets
+        let server = session % targets / self.databases;
+        let first = server * self.databases;
+        // whole rounds over all databases of all servers, and what the last round has for this server
+        let rest = (sessions % targets).saturating_sub(first);
+        sessions / targets * self.databases + rest.min(self.databases)
     }
 }
 
@@ -174,6 +199,25 @@ mod tests {
                 ("DO 1", StatementClass::Other),
             ]
         );
+    }
+
+    #[test]
+    fn sessions_are_dealt_over_the_databases_of_each_server() {
+        let databases = ["x".to_owned(), "y".to_owned()];
+        let dial = dial(r#"{"targets": [{"host": "b"}, {"host": "c"}]}"#).dealt_over(&databases);
+        let place = |session| {
+            let options = dial.options(session);
+            let Address::Tcp { host, .. } = &options.address else {
+                return String::new();
+            };
+            format!("{host}.{}", options.database.as_deref().unwrap_or_default())
+        };
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(place),
+            ["b.x", "b.y", "c.x", "c.y", "b.x"]
+        );
+        assert_eq!([0, 1, 2, 3].map(|s| dial.sessions_at(s, 7)), [4, 4, 3, 3]);
+        assert_eq!((dial.scouts(3), dial.scouts(100)), (3, 4));
     }
 
     #[test]

@@ -155,7 +155,8 @@ impl<W: Workload> Coordinator<W> {
         let timeline = Timeline::new(spec);
         let types = Types::new(&*workload, &spec.connection);
         let dial = Dial::new(spec, connect, types.connect);
-        let dial = Arc::new(dial.beginning_with(workload.session_init()));
+        let dial = dial.beginning_with(workload.session_init());
+        let dial = Arc::new(dial.dealt_over(&workload.databases()));
         let transactions = workload.transaction_types();
         let counters = |kind| workload.counters(kind);
         let names = Names {

@@ -35,6 +35,11 @@ pub trait Workload: Send + Sync + 'static {
         0
     }
 
+    /// Databases over which the sessions are dealt in turn; empty: all use the target's.
+    fn databases(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// SQL that each session runs after its login, before what the spec has for that.
     fn session_init(&self) -> Vec<String> {
         Vec::new()

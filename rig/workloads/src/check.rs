@@ -6,6 +6,7 @@ use crate::load::pool::Pool;
 use crate::options::OptionError;
 use crate::sql::{execute, query, quoted};
 use crate::tpcc::conditions::{CONDITIONS, Condition, Standing};
+use crate::tpcc::profiles::Profile;
 use crate::tpcc::schema::TableSet;
 use crate::tpcc::settings::{self, Schema};
 use dyno_record::Spec;
@@ -62,6 +63,8 @@ pub struct NotDefined {
 pub struct ConditionChecked {
     /// Its name.
     pub name: &'static str,
+    /// The database in which it was asked, where there are several.
+    pub database: Option<String>,
     /// The number of its set of tables, where they are numbered.
     pub tables: Option<u64>,
     /// What must hold.
@@ -97,24 +100,18 @@ pub fn check(spec: &Spec, limit: Duration) -> Result<Checked, BuildError> {
     let start = Instant::now();
     Pool::new(connect, 1, Vec::new()).once(async |connection| {
         set_limit(connection, limit).await?;
-        execute(
-            connection,
-            &format!("USE {}", quoted(&spec.target.database)),
-            "use the database",
-        )
-        .await?;
         let (mut conditions, mut counts) = (Vec::new(), Counts::default());
-        for set in schema.table_sets() {
-            for condition in CONDITIONS {
-                let deviation = match condition.standing(schema.profile) {
-                    Standing::Required => None,
-                    Standing::Broken(reason) => Some(reason),
-                    Standing::NotDefined(_) => continue,
+        for database in schema.databases(&spec.target.database) {
+            let sql = format!("USE {}", quoted(&database));
+            execute(connection, &sql, "use the database").await?;
+            for set in schema.table_sets() {
+                let place = Place {
+                    database: (schema.schemas > 1).then_some(&database),
+                    set,
                 };
-                let asked = ask(connection, condition, set, limit).await?;
-                conditions.push(ConditionChecked { deviation, ..asked });
+                conditions.extend(ask_all(connection, schema.profile, place, limit).await?);
+                counts.add(connection, set).await?;
             }
-            counts.add(connection, set).await?;
         }
         Ok(Checked {
             workload: spec.workload.name.clone(),
@@ -187,15 +184,42 @@ async fn set_limit(connection: &mut Connection, limit: Duration) -> Result<(), B
 /// `MySQL`'s and `MariaDB`'s numbers for a statement that took too long.
 const TOO_LONG: [u16; 2] = [3024, 1969];
 
-/// Asks for the rows that break a condition in one set of tables.
+/// Where a condition is asked.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    database: Option<&'a str>,
+    set: TableSet,
+}
+
+/// Asks every condition that says something about the profile.
+async fn ask_all(
+    connection: &mut Connection,
+    profile: Profile,
+    place: Place<'_>,
+    limit: Duration,
+) -> Result<Vec<ConditionChecked>, BuildError> {
+    let mut checked = Vec::with_capacity(CONDITIONS.len());
+    for condition in CONDITIONS {
+        let deviation = match condition.standing(profile) {
+            Standing::Required => None,
+            Standing::Broken(reason) => Some(reason),
+            Standing::NotDefined(_) => continue,
+        };
+        let asked = ask(connection, condition, place, limit).await?;
+        checked.push(ConditionChecked { deviation, ..asked });
+    }
+    Ok(checked)
+}
+
+/// Asks for the rows that break a condition.
 async fn ask(
     connection: &mut Connection,
     condition: &Condition,
-    set: TableSet,
+    place: Place<'_>,
     limit: Duration,
 ) -> Result<ConditionChecked, BuildError> {
     let start = Instant::now();
-    let sql = format!("{} LIMIT {}", set.sql(condition.sql), SHOWN + 1);
+    let sql = format!("{} LIMIT {}", place.set.sql(condition.sql), SHOWN + 1);
     let (mut table, holds) = match connection.query_table(&sql).await {
         Ok(table) => {
             let holds = table.rows.is_empty();
@@ -213,7 +237,8 @@ async fn ask(
     table.rows.truncate(SHOWN);
     Ok(ConditionChecked {
         name: condition.name,
-        tables: set.number,
+        database: place.database.map(str::to_owned),
+        tables: place.set.number,
         text: condition.text,
         holds,
         deviation: None,

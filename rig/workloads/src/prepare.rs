@@ -68,6 +68,17 @@ pub struct Prepared {
     pub binlog: Binlog,
 }
 
+impl Prepared {
+    /// Adds another database, built after this one.
+    fn add(&mut self, other: &Self) {
+        self.tables += other.tables;
+        self.load.add(&other.load);
+        self.index_seconds += other.index_seconds;
+        self.verify_seconds += other.verify_seconds;
+        self.total_seconds += other.total_seconds;
+    }
+}
+
 /// What a clean-up did.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Cleaned {
@@ -87,8 +98,13 @@ pub fn prepare(
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Prepared, BuildError> {
     if spec.workload.name == tpcc::settings::NAME {
-        let tables = tpcc::Tables::new(&spec.workload, &spec.target.database, spec.seed)?;
-        return build(spec, tpcc::settings::VERSION, &tables, options, progress);
+        let all = tpcc::Tables::of_all(&spec.workload, &spec.target.database, spec.seed)?;
+        let version = tpcc::settings::VERSION;
+        let mut prepared = build(spec, version, &all[0], options, progress)?;
+        for tables in &all[1..] {
+            prepared.add(&build(spec, version, tables, options, progress)?);
+        }
+        return Ok(prepared);
     }
     let workload = Oltp::new(&spec.workload)?;
     let tables = oltp::Tables::new(&workload, &spec.target.database, spec.seed);
@@ -159,8 +175,13 @@ fn build<D: Data>(
 /// Drops the tables of the spec's workload that exist, whole or half built, and nothing else. The database stays.
 pub fn cleanup(spec: &Spec) -> Result<Cleaned, BuildError> {
     if spec.workload.name == tpcc::settings::NAME {
-        let tables = tpcc::Tables::new(&spec.workload, &spec.target.database, spec.seed)?;
-        return remove(spec, &tables);
+        let all = tpcc::Tables::of_all(&spec.workload, &spec.target.database, spec.seed)?;
+        let mut dropped = Vec::new();
+        for tables in &all {
+            dropped.extend(remove(spec, tables)?.dropped);
+        }
+        let database = spec.target.database.clone();
+        return Ok(Cleaned { database, dropped });
     }
     let workload = Oltp::new(&spec.workload)?;
     remove(

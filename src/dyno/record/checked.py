@@ -16,11 +16,13 @@ class Part(BaseModel):
 class Condition(Part):
     """One condition: whether it holds (None: the server took too long to say), and rows that break it.
 
-    `tables` is the number of its set of tables, where a profile numbers them. `deviation` says why the
+    `database` and `tables` say where it was asked, when there are several databases or numbered sets of
+    tables. `deviation` says why the
     profile itself breaks the condition, when it does: then it says nothing against the data.
     """
 
     name: str
+    database: str | None = None
     tables: int | None = None
     text: str
     holds: bool | None

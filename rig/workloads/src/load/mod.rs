@@ -65,6 +65,15 @@ pub struct Loaded {
     pub connections: usize,
 }
 
+impl Loaded {
+    /// Adds another load, made after this one in the same way.
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.rows += other.rows;
+        self.bytes += other.bytes;
+        self.seconds += other.seconds;
+    }
+}
+
 /// Fills the tables of `source` over `pool`'s connections. `progress` is told units done and units in all.
 ///
 /// Each chunk is one transaction; one that meets a deadlock or a lock wait is repeated.

@@ -9,7 +9,7 @@ use crate::data::Data;
 use crate::error::BuildError;
 use crate::load::writer::RowWriter;
 use crate::load::{Source, Table};
-use crate::options::OptionError;
+use crate::options::{OptionError, Options};
 use crate::sql::{self, execute, first_cell, literal, query, quoted};
 use dyno_record::WorkloadSpec;
 use dyno_wire::Connection;
@@ -26,10 +26,21 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// The tables of a spec in `database`, their rows under `seed`.
-    pub fn new(spec: &WorkloadSpec, database: &str, seed: u64) -> Result<Self, OptionError> {
+    /// The tables of a spec in each of its databases, which begin with `database`, their rows under `seed`.
+    pub fn of_all(
+        spec: &WorkloadSpec,
+        database: &str,
+        seed: u64,
+    ) -> Result<Vec<Self>, OptionError> {
         let options = settings::resolve(spec)?;
         let schema = Schema::from(&options);
+        let databases = schema.databases(database).into_iter().zip(0..);
+        let each = databases.map(|(name, index)| Self::new(&options, &schema, &name, seed, index));
+        Ok(each.collect())
+    }
+
+    /// Those in one of the databases, which count from 0.
+    fn new(options: &Options, schema: &Schema, database: &str, seed: u64, index: u64) -> Self {
         let sets: Vec<TableSet> = schema.table_sets().collect();
         let each = sets.iter().flat_map(|set| {
             let tables = set.definitions.iter();
@@ -38,18 +49,19 @@ impl Tables {
         let loads = each.map(|(set, table)| Table {
             name: format!("{}.{}", quoted(database), set.name(table.name)),
             columns: table.filled,
-            units: units(table.kind, &schema),
+            units: units(table.kind, schema),
             auto_increment: table.kind == Kind::History && schema.history_pk,
         });
-        let population = |set| Population::new(schema.profile, seed, set);
-        Ok(Self {
+        // no two databases hold the same rows
+        let population = |set| Population::new(schema.profile, seed, index * schema.sets + set);
+        Self {
             loads: loads.collect(),
             shape: Shape::named(options.word("shape")),
             populations: (0..schema.sets).map(population).collect(),
             sets,
-            schema,
+            schema: schema.clone(),
             database: database.to_owned(),
-        })
+        }
     }
 
     /// How many rows a table has; none when that is drawn.
@@ -234,7 +246,8 @@ mod tests {
             .map(|(name, value)| ((*name).to_owned(), value.clone()))
             .collect();
         let name = settings::NAME.to_owned();
-        Tables::new(&WorkloadSpec { name, options }, "a`b", 1)
+        let mut all = Tables::of_all(&WorkloadSpec { name, options }, "a`b", 1)?;
+        Ok(all.remove(0))
     }
 
     #[test]

@@ -96,6 +96,13 @@ pub const OPTIONS: &[OptionSpec] = &[
         meaning: "cut the large tables, in hammerdb order_line only, into so many by a hash of the warehouse; 0: no",
     },
     OptionSpec {
+        name: "schemas",
+        aliases: &[],
+        kind: Kind::Integer(1, 1000),
+        default: "1",
+        meaning: "shard: the same tables and warehouses in so many databases, over which the sessions are dealt",
+    },
+    OptionSpec {
         name: "all_warehouses",
         aliases: &[],
         kind: Kind::Switch,
@@ -123,6 +130,8 @@ pub const OPTIONS: &[OptionSpec] = &[
 pub struct Schema {
     /// Whose tables they are.
     pub profile: Profile,
+    /// Databases, each with all sets of tables.
+    pub schemas: u64,
     /// Sets of nine tables.
     pub sets: u64,
     /// Number of warehouses of each set, at least 1.
@@ -217,10 +226,21 @@ impl Schema {
         })
     }
 
-    /// Orders of the population, of all sets.
+    /// The databases: the target's own, and those named after it with a number from 2.
+    #[must_use]
+    pub fn databases(&self, own: &str) -> Vec<String> {
+        let named = (1..=self.schemas).map(|number| match number {
+            1 => own.to_owned(),
+            number => format!("{own}_{number}"),
+        });
+        named.collect()
+    }
+
+    /// Orders of the population, of all sets in all databases.
     #[must_use]
     pub fn orders_loaded(&self) -> i64 {
-        let each = self.sets * self.warehouses * schema::DISTRICTS * schema::CUSTOMERS;
+        let each =
+            self.schemas * self.sets * self.warehouses * schema::DISTRICTS * schema::CUSTOMERS;
         each.cast_signed()
     }
 
@@ -257,6 +277,7 @@ impl From<&Options> for Schema {
                 .word("profile")
                 .and_then(Profile::named)
                 .unwrap_or(Profile::Standard),
+            schemas: options.integer("schemas").unwrap_or(1),
             sets: options.integer("tables").unwrap_or(1),
             warehouses: options.integer("warehouses").unwrap_or(1),
             foreign_keys: options.is_on("foreign_keys"),

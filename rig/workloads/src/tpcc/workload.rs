@@ -5,6 +5,7 @@ use super::inputs::{NewOrder, Terminal};
 use super::mix::{Mix, Type};
 use super::pacing::Pacing;
 use super::schema::DISTRICTS;
+use super::settings::Schema;
 use super::shapes::{SCHEMA_CHECK, Script, Shape};
 use super::{counters, settings};
 use crate::options::{OptionError, Options};
@@ -17,6 +18,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Tpcc {
     options: Options,
+    databases: Vec<String>,
     shape: Shape,
     pacing: Pacing,
     seed: u64,
@@ -41,15 +43,17 @@ impl Tpcc {
     /// The workload of a spec, its options checked; the constants of its draws come from the seed.
     pub fn new(spec: &Spec) -> Result<Self, OptionError> {
         let options = settings::resolve(&spec.workload)?;
-        let warehouses = options.integer("warehouses").unwrap_or(1);
+        let schema = Schema::from(&options);
+        let warehouses = schema.warehouses;
         let pacing = Pacing::from(&options);
-        check_load(&spec.load, &options, pacing, warehouses)?;
+        check_load(&spec.load, &options, pacing, warehouses * schema.schemas)?;
         let mut random = RowRandom::new(RowRandom::table_key(spec.seed, u64::MAX), 0);
         Ok(Self {
             shape: Shape::named(options.word("shape")),
             pacing,
             seed: spec.seed,
             servers: spec.connection.targets.len().max(1),
+            databases: schema.databases(&spec.target.database),
             warehouses,
             constants: Constants::of_run(&mut random),
             options,
@@ -79,12 +83,17 @@ impl Tpcc {
     }
 
     fn terminal(&self, session_index: usize) -> Terminal {
-        let index = session_index as u64;
+        // among the sessions of its database
+        let index = (session_index / self.databases.len()) as u64;
         let home = match self.options.word("home") {
             Some("random") => None,
             Some("uniform") => {
                 let key = RowRandom::table_key(self.seed, u64::MAX - 1);
-                Some(between(&mut RowRandom::new(key, index), 1, self.warehouses))
+                Some(between(
+                    &mut RowRandom::new(key, session_index as u64),
+                    1,
+                    self.warehouses,
+                ))
             }
             _ => Some(index % self.warehouses + 1),
         };
@@ -160,13 +169,18 @@ impl Workload for Tpcc {
         self.shape.prepared()
     }
 
+    fn databases(&self) -> Vec<String> {
+        self.databases.clone()
+    }
+
     async fn open(
         &self,
         client: &mut Client,
         session_index: usize,
         _: usize,
     ) -> Result<Session, Error> {
-        if session_index < self.servers {
+        // the first session of each database of each server
+        if session_index < self.servers * self.databases.len() {
             self.check_tables(client).await?;
             self.shape.begin(client).await?;
         }

@@ -53,7 +53,8 @@ impl Profile {
     #[must_use]
     pub fn takes(self, option: &str) -> bool {
         match option {
-            "profile" | "warehouses" | "history_pk" | "partitions" | "storage_engine" => true,
+            "profile" | "warehouses" | "schemas" | "history_pk" | "partitions"
+            | "storage_engine" => true,
             "foreign_keys" => self != Self::HammerDb,
             "all_warehouses" => self == Self::HammerDb,
             "tables" => self == Self::SysbenchTpcc,

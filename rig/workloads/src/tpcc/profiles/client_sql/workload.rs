@@ -19,6 +19,9 @@ use dyno_record::Spec;
 #[derive(Debug)]
 pub struct ClientSql {
     tool: Tool,
+    /// How many servers the sessions are dealt over.
+    servers: usize,
+    databases: Vec<String>,
     sets: Vec<TableSet>,
     warehouses: u64,
     constants: Constants,
@@ -42,6 +45,8 @@ impl ClientSql {
                 Profile::SysbenchTpcc => Tool::SysbenchTpcc,
                 _ => Tool::TpccMysql,
             },
+            servers: spec.connection.targets.len().max(1),
+            databases: schema.databases(&spec.target.database),
             sets: schema.table_sets().collect(),
             warehouses: schema.warehouses,
             constants: Constants {
@@ -101,6 +106,10 @@ impl Workload for ClientSql {
         Statements::count(self.tool) * self.sets.len()
     }
 
+    fn databases(&self) -> Vec<String> {
+        self.databases.clone()
+    }
+
     /// Both tools' connections are without autocommit.
     fn session_init(&self) -> Vec<String> {
         vec!["SET autocommit = 0".to_owned()]
@@ -116,7 +125,8 @@ impl Workload for ClientSql {
         for set in &self.sets {
             sets.push(Statements::prepare(client, self.tool, *set).await?);
         }
-        if session_index == 0 {
+        // the first session of each database of each server
+        if session_index < self.servers * self.databases.len() {
             self.check_tables(client, &sets).await?;
         }
         Ok(Session {

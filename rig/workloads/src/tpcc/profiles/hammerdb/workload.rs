@@ -14,6 +14,9 @@ use dyno_record::Spec;
 /// TPROC-C with its options.
 #[derive(Debug)]
 pub struct HammerDb {
+    /// How many servers the sessions are dealt over.
+    servers: usize,
+    databases: Vec<String>,
     warehouses: u64,
     all_warehouses: bool,
 }
@@ -90,8 +93,11 @@ impl HammerDb {
     /// The workload of a spec, its options checked.
     pub fn new(spec: &Spec) -> Result<Self, OptionError> {
         let options = settings::resolve(&spec.workload)?;
+        let schema = Schema::from(&options);
         Ok(Self {
-            warehouses: Schema::from(&options).warehouses,
+            servers: spec.connection.targets.len().max(1),
+            databases: schema.databases(&spec.target.database),
+            warehouses: schema.warehouses,
             all_warehouses: options.is_on("all_warehouses"),
         })
     }
@@ -245,6 +251,10 @@ impl Workload for HammerDb {
         STATEMENTS.len()
     }
 
+    fn databases(&self) -> Vec<String> {
+        self.databases.clone()
+    }
+
     /// HammerDB's connections are without autocommit.
     fn session_init(&self) -> Vec<String> {
         vec!["SET autocommit = 0".to_owned()]
@@ -256,7 +266,9 @@ impl Workload for HammerDb {
         session_index: usize,
         sessions: usize,
     ) -> Result<Session, Error> {
-        if session_index == 0 {
+        // the first session of each database of each server
+        let databases = self.databases.len();
+        if session_index < self.servers * databases {
             self.check_tables(client).await?;
         }
         let mut calls = Vec::with_capacity(SCHEMA_CHECK);
@@ -264,7 +276,8 @@ impl Workload for HammerDb {
             calls.push(client.prepare(kind, sql).await?);
         }
         let warehouses = if self.all_warehouses {
-            Share::dealt(session_index as u64, sessions as u64, self.warehouses)
+            let (index, sessions) = (session_index / databases, sessions.div_ceil(databases));
+            Share::dealt(index as u64, sessions as u64, self.warehouses)
         } else {
             Share {
                 first: between(&mut client.rng, 1, self.warehouses),
