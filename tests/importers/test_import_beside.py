@@ -93,9 +93,13 @@ def test_monitors_beside_a_log_are_series_of_its_trial(folder: Path) -> None:
     assert "memory_free_bytes" in set(stored["metric"])
 
 
-def test_warm_up_and_histogram(folder: Path) -> None:
+@pytest.mark.parametrize("clock", ["begins again", "counts on"])
+def test_warm_up_and_histogram(folder: Path, clock: str) -> None:
     head = WHOLE_10[: WHOLE_10.index("[ 1s")].replace("Threads started!", "Warming up for 2 seconds...")
-    text = head + INTERVALS_10 + "Threads started!\n" + INTERVALS_10 + HISTOGRAM + SUMMARY_10
+    measured = INTERVALS_10
+    if clock == "counts on":
+        measured = measured.replace("[ 2s ]", "[ 4s ]").replace("[ 1s ]", "[ 3s ]")
+    text = head + INTERVALS_10 + "Threads started!\n" + measured + HISTOGRAM + SUMMARY_10
     (folder / "4.sysbench").write_text(text)
     run = imported(folder, "--layout", LAYOUT)
     data = read_imported_trial(run, run.manifest.order[0])

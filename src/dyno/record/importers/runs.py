@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import shutil
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from dyno.errors import DynoError
 from dyno.record.importers import manifest
 from dyno.record.importers.archives import unpacked
 from dyno.record.importers.collect import collect
+from dyno.record.importers.layouts import readable
 from dyno.record.importers.manifest import Entry
 from dyno.record.importers.server_files import write_settings, write_trial_files
 from dyno.record.importers.trial import Task, import_trial
@@ -91,7 +93,7 @@ def import_logs(
         finally:
             shutil.rmtree(part, ignore_errors=True)
     left_out = (*(path.name for path in found.left_out), *result.left_out)
-    return ImportResult(output, result.trials, result.failed, left_out)
+    return ImportResult(output, result.trials, result.failed, tuple(map(readable, left_out)))
 
 
 @dataclass(frozen=True)
@@ -197,8 +199,13 @@ def _outcomes(tasks: list[Task], jobs: int | None) -> Iterator[Outcome]:
         return
     # Not forked: the Arrow library has threads of its own by now.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, mp_context=context) as pool:
-        yield from pool.map(import_trial, tasks, chunksize=8)
+    try:
+        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+            yield from pool.map(import_trial, tasks, chunksize=8)
+    except BrokenProcessPool:
+        raise DynoError(
+            "a process of the import was ended from outside", hint="is memory short? try --jobs 1"
+        ) from None
 
 
 def _refuse_claims(entries: list[Entry]) -> None:
