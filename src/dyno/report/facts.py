@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from dyno.findings.words import number, percent, plural, ratio_phrase, size
+from dyno.report import tpcc
 from dyno.report.model import Engine, Estimate, Load, Mark, Named, NoiseFloor, Package
 
 if TYPE_CHECKING:
@@ -224,8 +225,9 @@ def workloads(run: manifest.Manifest) -> list[Named]:
 
 def _label(workload: manifest.Workload) -> str:
     """The id, with the profile and the SQL shape of a workload that has them: they change the measurement."""
-    kinds = [str(workload.options[name]) for name in ("profile", "shape") if name in workload.options]
-    return f"{workload.id} ({', '.join(kinds)})" if kinds else workload.id
+    if "warehouses" not in workload.options:
+        return workload.id
+    return f"{workload.id} ({tpcc.profile_of(workload)}, {tpcc.shape_of(workload)})"
 
 
 def _setting(key: str, value: Any) -> str:

@@ -42,6 +42,8 @@ LIMITS_P90_US = {
 SHARES_MIN = {"payment": 0.43, "order_status": 0.04, "delivery": 0.04, "stock_level": 0.04}
 """The least share of the mix (5.2.3); New-Order has none."""
 
+PROFILE_SHAPES = {"hammerdb": "procedures", "sysbench-tpcc": "statements", "tpcc-mysql": "statements"}
+
 CONFIDENCE = 0.95
 
 
@@ -137,8 +139,8 @@ def figures(
     shares: Counter[str] = sum((t.counts for t in trials if t.counts["new_order.lines"]), Counter())
     server = [trial.server_tpm for trial in trials if trial.server_tpm is not None]
     return TpccFigures(
-        profile=str(workload.options.get("profile", "standard")),
-        shape=str(workload.options.get("shape", "statements")),
+        profile=profile_of(workload),
+        shape=shape_of(workload),
         nopm=_estimate([trial.nopm for trial in trials]),
         tpm=_estimate([trial.tpm for trial in trials]),
         server_tpm=_estimate(server) if server else None,
@@ -146,6 +148,16 @@ def figures(
         types=_types(counts, sum(trial.measure_us for trial in trials), latency),
         shares=[_share(each, shares, warehouses=_warehouses(workload)) for each in RANGES],
     )
+
+
+def profile_of(workload: Workload) -> str:
+    """Whose TPC-C-derived load it is."""
+    return str(workload.options.get("profile", "standard"))
+
+
+def shape_of(workload: Workload) -> str:
+    """How its SQL is sent; profiles of other programs send it as those do, whatever the option says."""
+    return PROFILE_SHAPES.get(profile_of(workload)) or str(workload.options.get("shape", "statements"))
 
 
 def _warehouses(workload: Workload) -> int | None:
