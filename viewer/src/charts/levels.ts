@@ -1,5 +1,6 @@
 /** A figure against load levels: a line an engine, its interval as a whisker, every trial as a dot, gaps as gaps. */
 import { h, svg, type Child } from "../dom.ts";
+import { drawLaw, type Law } from "./law.ts";
 import { levelAxis, reach, valueAxis, type Axis } from "../scale.ts";
 import { SLOTS } from "../run.ts";
 
@@ -23,6 +24,8 @@ export interface LevelLine {
   /** A level without a figure is null, and `gaps` says why. */
   points: readonly (LevelPoint | null)[];
   gaps: readonly { x: number; text: string }[];
+  /** The law that the line follows, where it does. */
+  law?: Law | null;
 }
 
 export interface LevelChart {
@@ -228,6 +231,7 @@ function drawLine(line: LevelLine, frame: Frame, shift: number): SVGGElement {
   return svg(
     "g",
     { class: `engine ${slotClass(line.slot)}`, "data-engine": line.id },
+    line.law && drawLaw(line.law, { x: frame.x.at, y: frame.y.at, bottom: frame.bottom }),
     path !== "" && svg("path", { class: "line", d: path }),
     line.points.map((p) => p !== null && drawPoint(p, line.slot, frame, at(p))),
   );

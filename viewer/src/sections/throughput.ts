@@ -6,6 +6,7 @@ import { figure, interval, latency, number, trials } from "../format.ts";
 import type { Cell, Engine, Load, TrialResult } from "../generated/analysis.ts";
 import { cellLink, section, table, type Page } from "../page.ts";
 import type { View } from "../view.ts";
+import { law, laws } from "./scaling.ts";
 
 export function throughput(page: Page): HTMLElement {
   const { run, store } = page;
@@ -18,7 +19,7 @@ export function throughput(page: Page): HTMLElement {
     const lines = run.shown(view).map((engine) => line(page, view, engine, loads));
     meaning.textContent = MEANINGS[view.kind];
     chart.draw(describe(view, loads, lines));
-    gaps.replaceChildren(...gapNotes(lines, loads));
+    gaps.replaceChildren(...gapNotes(lines, loads), ...laws(page, view));
   });
   store.watch(["workload", "settings", "kind", "hidden"], (view) => {
     data.replaceChildren(rows(page, view));
@@ -67,7 +68,8 @@ export function loadTitle(view: View): string {
   return view.kind === "closed" ? "sessions" : "transactions offered per second";
 }
 
-function line({ run }: Page, view: View, engine: Engine, loads: readonly Load[]): LevelLine {
+function line(page: Page, view: View, engine: Engine, loads: readonly Load[]): LevelLine {
+  const { run } = page;
   const gaps: { x: number; text: string }[] = [];
   const points = loads.map(({ id, x }) => {
     const cell = run.cell(view, engine.id, id);
@@ -86,7 +88,8 @@ function line({ run }: Page, view: View, engine: Engine, loads: readonly Load[])
       caution: caution(cell),
     };
   });
-  return { id: engine.id, label: engine.label, slot: run.slot(engine.id), points, gaps };
+  const { id, label } = engine;
+  return { id, label, slot: run.slot(id), points, gaps, law: law(page, view, id) };
 }
 
 /** A figure of each good trial: an invalid one may have a number too, which counts nowhere. */
