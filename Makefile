@@ -41,11 +41,12 @@ lock: $(VENV)/.dev ## refresh requirements/*.lock from pyproject.toml
 	$(VENV)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --group build -o requirements/runtime.lock
 	$(VENV)/bin/uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header pyproject.toml --group dev -o requirements/dev.lock
 
-schema: build $(VENV)/.dev ## refresh the generated schemas, types and settings document
+schema: build $(VENV)/.dev ## refresh the generated schemas, types and documents
 	$(RIG) schema > docs/record.schema.json
 	$(PY) scripts/analysis_schema.py > docs/analysis.schema.json
 	cd viewer && npm run --silent types
 	$(PY) -m dyno.engines.settings_doc > docs/SETTINGS.md
+	$(PY) -m dyno.data.doc
 
 clean: ## remove what was built (not runs/, not the engine cache)
 	rm -rf $(VENV) rig/target viewer/node_modules viewer/dist dist $(PAGE)
