@@ -211,6 +211,13 @@ def test_csv_and_json_intervals_are_the_same_as_text(form: str) -> None:
     assert log.latency_percentile_ms == 44.98
 
 
+@pytest.mark.parametrize("number", ["1e999", "NaN", "-1", "9" * 400, '"29"', "null"])
+def test_json_figures_that_are_no_numbers_make_no_interval(number: str) -> None:
+    log = read(HEAD_10 + JSON.replace("29.02", number) + SUMMARY_10)
+    assert all(0 <= interval.tps < 1e6 for interval in log.intervals)
+    assert len(log.intervals) == (2 if number == '"29"' else 1)
+
+
 def test_without_the_colon_and_with_a_rate() -> None:
     line = INTERVALS_10.splitlines()[0].replace("err/s:", "err/s")
     log = read(f"{HEAD_10}Target transaction rate: 30/sec\n{line}\n[ 1s ] queue length: 3, concurrency: 2\n")

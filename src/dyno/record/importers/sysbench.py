@@ -29,6 +29,8 @@ _PERCENTILE = re.compile(rf"(?:approx\.\s+)?{_I}(?:th)? percentile")
 _SECONDS = re.compile(rf"{_N}s")
 _MILLISECONDS = re.compile(rf"{_N}(?:ms)?")
 _HISTOGRAM = re.compile(rf"{_N}\s+\|\**\s+(\d{{1,15}})")
+_VALUE_END = 1e15
+"""No figure of an interval is as large; JSON knows numbers without end, and some that are none."""
 _JSON_LINES_MAX = 64
 """A JSON interval is 17 lines; one that never closes is not read on for ever."""
 
@@ -166,7 +168,7 @@ def _of_json(text: str) -> Interval | None:
     """An interval of the JSON form; None for an object that is something else."""
     try:
         value: Any = json.loads(text)
-        return Interval(
+        interval = Interval(
             float(value["time"]),
             int(value["threads"]),
             float(value["tps"]),
@@ -177,6 +179,7 @@ def _of_json(text: str) -> Interval | None:
         )
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         return None
+    return interval if all(0 <= (each or 0) < _VALUE_END for each in interval) else None
 
 
 def _rate(count: str, rate: str | None = None) -> Callable[[Log, str], None]:
