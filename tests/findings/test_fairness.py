@@ -221,3 +221,16 @@ def test_the_corpus_was_not_warm_where_it_is_known_to_rise(corpus: Analysis) -> 
     risen = {f"mysql-{v}~2gib~rw-local~s1" for v in ("5.7", "8.0", "8.4", "9.6")}
     assert risen <= set(finding.cells)
     assert "3.28×" in finding.sentence
+
+
+def test_the_table_of_differing_settings(corpus: Analysis) -> None:
+    table = next(table for table in corpus.tables if table.id == "settings")
+    rows = {row[1]: row for row in table.rows}
+    weight, _, values, reason, sets = rows["innodb_read_io_threads"]
+    assert weight == "matters"
+    assert values.endswith("40: MySQL 8.4, MySQL 9.6, Percona Server 8.4")
+    assert "background reads" in reason
+    assert sets == "32gib, 12gib, 2gib"
+    assert "thread_stack" not in rows
+    assert table.note is not None
+    assert "should have no effect" in table.note

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from dyno.report.model import Analysis, Table
 
 SUMMARY_TABLES = ("throughput", "open_loop", "comparison", "validity")
-LONG_TABLES = ("trials", "statements")
-TEXT_COLUMNS = {"What", "Reason"}
+LONG_TABLES = ("trials", "statements", "settings")
+TEXT_COLUMNS = {"What", "Reason", "Values"}
 TEXT_WIDTH_MAX = 60
 LINE_WIDTH_MAX = 400
 STYLES = {"measured": "", "untested": "dim", "contradicted": "magenta", "caution": "yellow"}
@@ -58,8 +58,8 @@ def show(
         typer.Option(
             "--table",
             "-t",
-            help="Only this table: throughput, open_loop, comparison, latency, statements, validity, engines,"
-            " trials",
+            help="Only this table: throughput, open_loop, comparison, latency, statements, validity,"
+            " settings, engines, trials",
         ),
     ] = None,
     runs_dir: RunsDir = RUNS,

@@ -118,11 +118,11 @@ def _values(row: SettingRow, names: Names) -> str:
     engines: dict[str, list[str]] = {}
     for engine, value in row.effective.items():
         if value is not None:
-            engines.setdefault(_readable(value), []).append(names.engine(engine))
+            engines.setdefault(readable(value), []).append(names.engine(engine))
     return "; ".join(f"{value} on {joined(having)}" for value, having in engines.items())
 
 
-def _readable(value: str) -> str:
+def readable(value: str) -> str:
     """Round numbers of bytes in binary units; anything else as it is, long lists cut."""
     if value.isdigit() and int(value) >= _MIB and int(value) % _MIB == 0:
         return size(int(value))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from dyno.findings.words import duration, number, percent, plural, ratio_interval, ratio_value, with_error
 from dyno.report import tpcc_tables
+from dyno.report.fairness_table import settings_table
 from dyno.report.model import Table
 from dyno.report.scaling import scaling_table, worth_showing
 from dyno.report.view import CARE_SIGN, View, signed
@@ -31,6 +32,7 @@ def build(analysis: Analysis) -> list[Table]:
         *tpcc_tables.tables(view),
         statements(view),
         validity(view),
+        settings_table(view),
         engines(view),
         trials(view),
     ]
