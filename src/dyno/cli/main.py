@@ -46,7 +46,7 @@ plain sentences what the numbers do and do not show.
   dyno engines list                         which engines there are
 
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 interrupted, 4 done, but some trials failed or are invalid;
-of compare: 5 slower beyond the threshold, 6 undecided.
+of compare: 5 slower beyond the threshold, 6 undecided; of verify-claims: 5 a claim is false, 6 not decidable.
 NO_COLOR turns colours off; DYNO_CACHE moves engines and data; DYNO_DEBUG=1 shows where an error came from.
 """
 
