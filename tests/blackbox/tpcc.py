@@ -24,7 +24,7 @@ WRITTEN = {
     " ol_quantity, ol_amount, ol_dist_info",
 }
 # transactions of the trials that the shapes are compared by
-COMPARED = 400
+COMPARED = 200
 # no warm-up, and all that was due is done: the data must hold exactly what the client counted
 PHASES = {"warmup_s": 0.0, "measure_s": 1.0, "drain_s": 300.0}
 
