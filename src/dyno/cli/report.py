@@ -58,7 +58,7 @@ def show(
         typer.Option(
             "--table",
             "-t",
-            help="Only this table: throughput, open_loop, comparison, latency, statements, validity,"
+            help="Only this table: throughput, open_loop, comparison, scaling, latency, statements, validity,"
             " settings, engines, trials",
         ),
     ] = None,
