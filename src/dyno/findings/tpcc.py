@@ -118,13 +118,5 @@ def _invalid(group: list[Cell], names: Names) -> Finding | None:
 
 def _missed(found: TpccFigures) -> list[str]:
     missed = [f"its share of {share.name}" for share in found.shares if share.verdict == "outside"]
-    missed += [
-        f"the share of {each.name}"
-        for each in found.types
-        if each.share_min is not None and each.share < each.share_min
-    ]
-    return missed + [
-        f"the 90th percentile of {each.name}"
-        for each in found.types
-        if each.p90_us is not None and each.p90_us >= each.p90_limit_us
-    ]
+    words = {"share": "the share of", "p90": "the 90th percentile of"}
+    return missed + [f"{words[what]} {each.name}" for each in found.types for what in each.missed]

@@ -166,6 +166,7 @@ class TpccType(Model):
     p99_us: float | None
     max_us: float | None
     p90_limit_us: float = Field(description="the specification's limit of the 90th percentile")
+    missed: list[Literal["share", "p90"]] = Field([], description="what it misses of the specification")
 
 
 class TpccShare(Model):

@@ -44,7 +44,8 @@ SHARES_MIN = {"payment": 0.43, "order_status": 0.04, "delivery": 0.04, "stock_le
 
 PROFILE_SHAPES = {"hammerdb": "procedures", "sysbench-tpcc": "statements", "tpcc-mysql": "statements"}
 
-CONFIDENCE = 0.95
+CONFIDENCE = 0.999
+"""Of the interval by which a share counts as outside: a report looks at some hundred of them."""
 
 
 @dataclass(frozen=True)
@@ -180,6 +181,11 @@ def _types(counts: Counter[str], measure_us: int, latency: Mapping[str, list[His
         some = merged.total > 0
         values = merged.percentiles((50, 90, 99)) if some else (0, 0, 0)
         p50, p90, p99 = (value / NANOSECONDS_PER_US for value in values)
+        missed: list[Literal["share", "p90"]] = []
+        if _interval(counts[name], whole)[1] < SHARES_MIN.get(name, 0.0):
+            missed.append("share")
+        if p90 >= limit_us:
+            missed.append("p90")
         types.append(
             TpccType(
                 name=name,
@@ -192,6 +198,7 @@ def _types(counts: Counter[str], measure_us: int, latency: Mapping[str, list[His
                 p99_us=p99 if some else None,
                 max_us=merged.maximum / NANOSECONDS_PER_US if some else None,
                 p90_limit_us=limit_us,
+                missed=missed,
             )
         )
     return types
@@ -222,5 +229,13 @@ def _verdict(wanted: Range, part: int, whole: int, value: float | None, *, alone
         return "within"
     if wanted.high > 1:
         return "outside"
+    low, high = _interval(part, whole)
+    return "outside" if high < wanted.low or low > wanted.high else "too few to say"
+
+
+def _interval(part: int, whole: int) -> tuple[float, float]:
+    """Wilson's interval of a share; all of 0 to 1 where there is nothing to share."""
+    if not whole:
+        return 0.0, 1.0
     interval = binomtest(part, whole).proportion_ci(CONFIDENCE, method="wilson")
-    return "outside" if interval.high < wanted.low or interval.low > wanted.high else "too few to say"
+    return float(interval.low), float(interval.high)

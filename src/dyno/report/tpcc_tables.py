@@ -115,12 +115,8 @@ def rate(estimate: Estimate) -> str:
 
 def type_verdict(each: TpccType) -> str:
     """What a type misses of the specification's limits."""
-    missed = []
-    if each.share_min is not None and each.share < each.share_min:
-        missed.append("share too small")
-    if each.p90_us is not None and each.p90_us >= each.p90_limit_us:
-        missed.append("p90 too long")
-    return ", ".join(missed) or ("within" if each.count else "none ended")
+    words = {"share": "share too small", "p90": "p90 too long"}
+    return ", ".join(words[what] for what in each.missed) or ("within" if each.count else "none ended")
 
 
 def share_words(share: TpccShare) -> str:

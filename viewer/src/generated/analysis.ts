@@ -279,6 +279,10 @@ export interface TpccType {
    * the specification's limit of the 90th percentile
    */
   p90_limit_us: number;
+  /**
+   * what it misses of the specification
+   */
+  missed: ("share" | "p90")[];
 }
 /**
  * A share (or mean) that the specification wants in a range, over the measured time.
