@@ -52,7 +52,10 @@ Examples (each with a target and a workload):
     --rate 500 --stages 30s:500,0:5000,10s:5000,0:500,30s:500
 
 A terminal gets one line a second and a table; anything else gets NDJSON
-(docs/FORMAT.md).";
+(docs/FORMAT.md).
+
+Ctrl-C ends a trial in order, a second one at once: its record is no result.
+SIGUSR1 ends its measured phase with an interval: its record is one.";
 
 /// Drives load against MySQL-family servers and records what it sees.
 #[derive(Debug, Parser)]

@@ -148,6 +148,7 @@ pub(crate) async fn arrive<W>(
         }
         desk.offer(due_ns, now_ns);
     }
+    desk.expect(u64::MAX);
     sleep_until_ns(local.stop_ns.get()).await;
     desk.close();
 }
