@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from dyno.experiment.aa import noise_of
 from dyno.record.run import open_run
+from dyno.report.noise import self_comparison
 
 LEAST = 2
 ARGUMENTS = ["selftest", "--aa", "--trials", str(LEAST), "--seconds", "1", "--sessions", "2", "--json"]
@@ -32,8 +32,8 @@ def test_an_engine_against_itself(real_lab):
     said = json.loads(done.stdout)
     (path,) = kept
     assert json.loads(path.read_text()) == said
-    again = noise_of(open_run(real_lab.run_folder()))
-    assert (said["floor"], said["ratio"], said["trials"]) == (again.floor, again.ratio, LEAST)
+    test = self_comparison(open_run(real_lab.run_folder())).test
+    assert (said["floor"], said["ratio"], said["trials"]) == (test.floor, test.ratio.value, LEAST)
     assert said["ratio_low"] <= said["ratio"] <= said["ratio_high"]
 
 

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from dyno.errors import DynoError
 from dyno.record.run import open_run
 from dyno.report import markdown
 from dyno.report.analysis import analyse
+from dyno.report.noise import self_comparison
 from fixtures.synthetic_run import NOISE_FLOOR, Scenario, build, edit_json
 
 if TYPE_CHECKING:
@@ -51,3 +53,16 @@ def test_without_an_aa_test_nothing_is_said(analysed) -> None:
     found = analysed(None)
     assert found.noise_floor is None
     assert "Noise floor" not in markdown.render(found)
+
+
+def test_two_equal_sides_are_an_aa_test_and_anything_else_is_none(tmp_path: Path) -> None:
+    scenario = Scenario(
+        speed={"mariadb-10.11": 1.0, "mariadb-11.8": 1.0}, sessions=(4,), blocks=4, measure_s=1
+    )
+    run = open_run(build(tmp_path / "aa", scenario))
+    found = self_comparison(run)
+    assert found.engine == "MariaDB 10.11"
+    assert found.test.ratio.n == 4
+    assert found.test.ratio.method.startswith("paired by block")
+    with pytest.raises(DynoError, match="no A/A test: it has 1 cells"):
+        self_comparison(open_run(build(tmp_path / "one", SMALL)))

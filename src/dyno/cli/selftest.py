@@ -13,7 +13,7 @@ from dyno.cli import console
 from dyno.cli.run import RUNS, RunsDir
 from dyno.engines import cache_root
 from dyno.experiment.rig import Rig, find_rig
-from dyno.hosts.ceiling import ceiling_of, ceiling_path
+from dyno.hosts.ceiling import ceiling_of, ceiling_path, identity
 from dyno.hosts.facts import host_facts
 from dyno.hosts.placement import place
 from dyno.plan.units import parse_cpus
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dyno.experiment.aa import Wanted
+    from dyno.hosts.noise import NoiseFloor
 
 
 def selftest(  # noqa: PLR0917 (typer passes options by name)
@@ -87,29 +88,56 @@ def _measure_ceiling(rig_cpus: str, *, as_json: bool) -> None:
 
 
 def _measure_noise(wanted: Wanted, runs_dir: Path, *, as_json: bool) -> None:
-    from dyno.experiment.aa import measure_noise
+    from dyno.experiment.aa import run_aa
     from dyno.findings.words import percent
     from dyno.hosts.noise import noise_path
 
-    noise = measure_noise(wanted, runs_dir, ["dyno", *sys.argv[1:]], console.err)
+    noise = _noise(run_aa(wanted, runs_dir, ["dyno", *sys.argv[1:]], console.err))
+    path = noise_path(cache_root(), host_facts(cache_root()))
+    write_json(path, noise.as_dict())
     if as_json:
         console.print_json(noise.as_dict())
         return
     say = console.out.print
-    say(
-        f"{noise.engine} against itself, {noise.trials} trials a side at {noise.sessions} sessions",
-        markup=False,
-    )
+    said = f"{noise.trials} trials a side at {noise.sessions} sessions"
+    say(f"{noise.engine} against itself, {said}", markup=False)
     interval = f"[{noise.ratio_low:.3f}, {noise.ratio_high:.3f}]"
     say(f"A ÷ B: {noise.ratio:.3f}, 95 % CI {interval}; truly 1", markup=False)
     say(f"trials of one side scatter by {percent(noise.spread)}", markup=False)
     say(f"noise floor: ±{percent(noise.floor)}; such a test cannot see a smaller difference", markup=False)
-    say(
-        f"kept in {noise_path(cache_root(), host_facts(cache_root()))}; the run is {runs_dir / noise.run}",
-        markup=False,
-    )
+    say(f"kept in {path}; the run is {runs_dir / noise.run}", markup=False)
     if noise.false_alarm:
         console.warn(
             "false alarm: the test called the engine different from itself",
             hint="1 of 20 such tests does that by chance; if the next does too, `dyno doctor` may say why",
         )
+
+
+def _noise(path: Path) -> NoiseFloor:
+    """What a finished A/A test says of this host."""
+    from dyno.hosts.noise import NoiseFloor
+    from dyno.record.run import open_run
+    from dyno.report.noise import self_comparison
+
+    run = open_run(path)
+    found = self_comparison(run)
+    plan, test = run.manifest, found.test
+    assert test.ratio.low is not None
+    assert test.ratio.high is not None
+    return NoiseFloor(
+        measured=timestamp(),
+        run=plan.id,
+        rig_version=plan.rig_version,
+        host=identity(host_facts(cache_root())),
+        engine=found.engine,
+        workload=plan.workloads[0].name,
+        sessions=plan.loads[0].sessions or 0,
+        trials=test.ratio.n,
+        measure_s=plan.phases.measure_s,
+        ratio=test.ratio.value,
+        ratio_low=test.ratio.low,
+        ratio_high=test.ratio.high,
+        floor=test.floor,
+        spread=test.spread,
+        false_alarm=test.false_alarm,
+    )
