@@ -171,6 +171,28 @@ def test_a_window_that_still_rises_was_not_warm() -> None:
     assert find_warmups(*cell_with(rising[:40]), NAMES) == []
 
 
+@pytest.mark.parametrize(
+    ("variable", "one", "other"),
+    [
+        ("innodb_log_file_size", "2147483648", "50331648"),
+        ("collation_server", "utf8mb4_general_ci", "utf8mb4_0900_ai_ci"),
+        ("innodb_change_buffering", "all", "none"),
+        ("innodb_adaptive_hash_index", "ON", "OFF"),
+        ("performance_schema", "ON", "OFF"),
+        ("innodb_snapshot_isolation", "OFF", "ON"),
+        ("innodb_read_io_threads", "4", "40"),
+    ],
+)
+def test_what_the_2026_report_did_not_hold_equal_matters_for_its_workload(
+    variable: str, one: str, other: str
+) -> None:
+    rows = weigh_settings([row(variable, one, other)], ["rw-local"])
+    said = " ".join(
+        finding.sentence for finding in find_settings(rows, NAMES) if finding.rule == "settings_matter"
+    )
+    assert ("redo_capacity_bytes" if variable == "innodb_log_file_size" else variable) in said
+
+
 @pytest.fixture(scope="module")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Analysis:
     from corpus import unpacked  # noqa: PLC0415 - skips where the corpus is not at hand
