@@ -58,20 +58,25 @@ def broken(report: dict[str, Any]) -> set[str]:
 
 
 @pytest.fixture(scope="module", params=ENGINES)
-def bare(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
-    """A server of each family, empty."""
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    """A server of each family with one warehouse of each profile."""
     folder = tmp_path_factory.mktemp("profiles")
-    with Server(install(find(request.param)), folder / "server", Settings.model_validate(SETTINGS)) as server:
-        yield Stand(server, folder)
+    settings = Settings.model_validate(SETTINGS)
+    with Server(install(find(request.param)), folder / "server", settings) as server:
+        stand = Stand(server, folder)
+        for profile in PROFILES:
+            done = stand.rig("prepare", spec(stand, profile))
+            assert done.returncode == 0, done.stderr
+        yield stand
 
 
 @pytest.fixture(scope="module")
-def built(bare: Stand) -> Stand:
-    """The same with one warehouse of each profile."""
-    for profile in PROFILES:
-        done = bare.rig("prepare", spec(bare, profile))
-        assert done.returncode == 0, done.stderr
-    return bare
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    """An empty server of one family: how tables are spread is the same for both."""
+    folder = tmp_path_factory.mktemp("variants")
+    settings = Settings.model_validate(SETTINGS)
+    with Server(install(find(ENGINES[0])), folder / "server", settings) as server:
+        yield Stand(server, folder)
 
 
 @pytest.mark.parametrize("profile", PROFILES)

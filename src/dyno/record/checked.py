@@ -17,8 +17,8 @@ class Condition(Part):
     """One condition: whether it holds (None: the server took too long to say), and rows that break it.
 
     `database` and `tables` say where it was asked, when there are several databases or numbered sets of
-    tables. `deviation` says why the
-    profile itself breaks the condition, when it does: then it says nothing against the data.
+    tables. `deviation` says why the profile itself breaks it, when it does: then it says nothing against
+    the data.
     """
 
     name: str
