@@ -64,5 +64,8 @@ def test_two_equal_sides_are_an_aa_test_and_anything_else_is_none(tmp_path: Path
     assert found.engine == "MariaDB 10.11"
     assert found.test.ratio.n == 4
     assert found.test.ratio.method.startswith("paired by block")
+    wild = Scenario(speed=scenario.speed, sessions=(4,), blocks=2, measure_s=1, noise=0.8)
+    with pytest.raises(DynoError, match="may be more than twice itself"):
+        self_comparison(open_run(build(tmp_path / "wild", wild)))
     with pytest.raises(DynoError, match="no A/A test: it has 1 cells"):
         self_comparison(open_run(build(tmp_path / "one", SMALL)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dyno.errors import DynoError
+from dyno.findings.words import percent
 from dyno.report.analysis import analyse
 from dyno.stats.noise import aa_test
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from dyno.stats.noise import AATest
 
 SIDES = 2
+FLOOR_MAX = 1.0
+"""Where an engine may be twice itself there is no floor: the host was not idle, or few trials were good."""
 
 
 @dataclass(frozen=True)
@@ -50,4 +53,10 @@ def self_comparison(run: Run) -> SelfComparison:
             f"the A/A test gives no noise floor: {error}",
             hint=f"`dyno show {run.path} -t trials` says what became of each trial",
         ) from error
+    if test.floor > FLOOR_MAX:
+        raise DynoError(
+            f"the A/A test gives no noise floor: with {test.ratio.n} good trials a side, which scatter by"
+            f" {percent(test.spread)}, an engine may be more than twice itself",
+            hint="let the host be idle, or take more and longer trials: --trials 10 --seconds 30",
+        )
     return SelfComparison(analysis.engines[0].label, test)
