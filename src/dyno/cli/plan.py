@@ -90,7 +90,8 @@ def _pilot(run: str, runs_dir: Path) -> Estimate:
     from dyno.report.analysis import analyse
     from dyno.report.power import pilot_spread
 
-    return pilot_spread(analyse(open_run(find_run(run, runs_dir))))
+    with console.err.status("reading the pilot"):
+        return pilot_spread(analyse(open_run(find_run(run, runs_dir))))
 
 
 def _show_power(

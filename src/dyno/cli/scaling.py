@@ -39,7 +39,8 @@ def scaling(
       dyno scaling latest --residuals              and how well each level fits
       dyno scaling datasets/000-power10.csv        a published table
     """
-    curves = _curves(source, runs_dir)
+    with console.err.status("reading the figures and fitting"):
+        curves = _curves(source, runs_dir)
     if as_json:
         console.print_json([curve.model_dump(mode="json") for curve in curves])
         return
