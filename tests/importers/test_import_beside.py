@@ -325,3 +325,17 @@ def test_names_that_are_no_text_are_shown_with_question_marks(folder: Path) -> N
     run = imported(folder, "--layout", "{family}/{version}/{sessions}-*.sysbench")
     path = run.layout.trial(run.manifest.order[0].trial).path / "imported.json"
     assert json.loads(path.read_text())["source"] == "4-?.sysbench"
+
+
+def test_a_damaged_series_is_said_with_its_trial(folder: Path) -> None:
+    (folder / "4.sysbench").write_text(WHOLE_10)
+    (folder / "8.sysbench").write_text(WHOLE_10.replace("threads: 4", "threads: 8"))
+    run = imported(folder, "--layout", LAYOUT)
+    damaged, other = (run.layout.trial(entry.trial).series for entry in run.manifest.order)
+    damaged.write_bytes(b"PAR1 no more")
+    pq.write_table(pq.read_table(other).drop(["label"]), other)
+    for entry, words in zip(run.manifest.order, ("cannot be read", "other columns"), strict=True):
+        data = read_imported_trial(run, entry)
+        assert data
+        assert data.result.status == "invalid"
+        assert words in (data.result.reason or "")

@@ -142,10 +142,13 @@ def _read_series(path: Path) -> dict[Key, Line]:
     if not path.exists():
         return {}
     try:
-        table = pq.read_table(path, filters=[("metric", "in", list(UNITS))], schema=SCHEMA)
+        table = pq.ParquetFile(path).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise DynoError(f"{path} cannot be read: {error}", hint="import the logs again") from None
+    if not table.schema.equals(SCHEMA):
+        raise DynoError(f"{path} has other columns than a series has", hint="import the logs again")
     frame = table.to_pandas()
+    frame = frame[frame["metric"].isin(UNITS)]
     return {
         (str(phase), str(metric), str(label)): Line(rows["t_s"].to_list(), rows["value"].to_list())
         for (phase, metric, label), rows in frame.groupby(["phase", "metric", "label"], sort=False)
@@ -161,6 +164,9 @@ def _series(trial: str, lines: dict[Key, Line]) -> Series | None:
         return None
     placed: dict[tuple[str, str], list[float | None]] = {}
     for (_, metric, label), line in shown.items():
+        if line.times == grid:
+            placed[metric, label] = list(line.values)
+            continue
         values = placed.setdefault((metric, label), [None] * len(grid))
         for t_s, value in zip(line.times, line.values, strict=True):
             if (place := _nearest(grid, t_s)) is not None:
