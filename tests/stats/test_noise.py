@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from dyno import stats
@@ -35,7 +35,6 @@ def test_the_spread_is_that_within_the_sides() -> None:
     assert test.false_alarm
 
 
-@settings(deadline=None)
 @given(a=SIDE, b=SIDE)
 def test_the_floor_holds_the_whole_interval_and_does_not_care_which_side_is_a(
     a: list[float], b: list[float]

@@ -63,7 +63,7 @@ def test_what_has_no_swing_or_is_too_short_has_none(values: list[float]) -> None
     assert sawtooth(values) is None
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.floats(0, 1e6), min_size=SAMPLES_MIN, max_size=300))
 def test_any_series_gives_an_answer_in_range(values: list[float]) -> None:
     found = sawtooth(values)

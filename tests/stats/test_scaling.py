@@ -36,7 +36,7 @@ def refused(levels: Mapping[float, Sequence[float]]) -> ScalingRefusal:
     return fit
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.floats(min_value=1, max_value=1e6),
     st.floats(min_value=0.001, max_value=0.3),

@@ -86,7 +86,7 @@ def test_what_cannot_be_judged_is_refused(precision: float, least: int, most: in
         StoppingRule(precision, least, most)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(
     st.lists(st.floats(0, 1e6), min_size=BATCHES, max_size=120),
     st.floats(0.01, 0.5),
