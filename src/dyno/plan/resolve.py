@@ -33,6 +33,12 @@ if TYPE_CHECKING:
     from dyno.plan.schema import OptionValue, Plan, WorkloadEntry
 
 
+PROFILE_COMMON = ("profile", "warehouses")
+"""Options that every profile takes, with one default."""
+
+PROFILE_OWN = ("shape",)
+"""Options of the default profile alone that are part of what is measured."""
+
 CHECKED = frozenset({"tpcc"})
 """Workloads whose data has conditions that must hold at any time: those that `dyno-rig check` knows."""
 
@@ -186,16 +192,29 @@ def resolve_workloads(entries: list[WorkloadEntry], known: list[WorkloadKind]) -
                 f'{where}: a second workload has the id "{workload_id}"',
                 hint='tell them apart: id = "read_write_small"',
             )
-        defaults = {name: value for name, value in kind.defaults.items() if value is not None}
         resolved[workload_id] = ResolvedWorkload(
             id=workload_id,
             name=entry.name,
             version=kind.version,
-            options=defaults | _options(entry, kind, where),
+            options=_defaults(kind, named := _options(entry, kind, where)) | named,
             statement_mode=entry.statement_mode,
             check=_check(entry, where),
         )
     return list(resolved.values())
+
+
+def _defaults(kind: WorkloadKind, named: dict[str, OptionValue]) -> dict[str, OptionValue]:
+    """The rig's defaults. Of a workload with profiles only those that mean the same in the profile chosen.
+
+    Which other options a profile takes, and with which defaults, is for the rig to know: naming one that it
+    does not take would be an error.
+    """
+    defaults = {name: value for name, value in kind.defaults.items() if value is not None}
+    if "profile" not in defaults:
+        return defaults
+    own = named.get("profile", defaults["profile"]) == defaults["profile"]
+    common = [*PROFILE_COMMON, *(PROFILE_OWN if own else ())]
+    return {name: defaults[name] for name in common if name in defaults}
 
 
 def _check(entry: WorkloadEntry, where: str) -> bool:
