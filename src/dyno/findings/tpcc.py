@@ -89,7 +89,8 @@ def _counts(group: list[Cell], names: Names) -> Finding | None:
     more = "more" if share > 0 else "fewer"
     engine = names.engine(cell.engine)
     sentence = f"{engine} counted {percent(abs(share))} {more} commits and rollbacks than the client counted"
-    sentence += f" transactions {names.place(cell)}: it counts repeated transactions and other clients too."
+    sentence += f" transactions {names.place(cell)}. It counts repeated transactions, every commit within a"
+    sentence += " procedure, and other clients too; over few seconds the two also begin and end apart."
     return Finding(rule="tpm", sentence=sentence, strength="caution", cells=[each.id for each, _ in apart])
 
 
