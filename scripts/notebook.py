@@ -99,7 +99,10 @@ What each server reports, beside what it was asked for. Here: what the plan set.
     (
         "code",
         """asked = run.settings[run.settings.logical.notna()]
-asked.pivot(index=["logical", "variable"], columns="engine", values="effective").head(12)""",
+by_engine = asked.pivot_table(
+    index=["logical", "variable"], columns="engine", values="effective", aggfunc="first"
+)
+by_engine.head(12)""",
     ),
     (
         "markdown",
