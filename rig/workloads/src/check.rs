@@ -14,6 +14,9 @@ use dyno_wire::Connection;
 use serde::Serialize;
 use std::time::{Duration, Instant};
 
+/// Counting is no condition that may be left unknown: it has at least this long.
+const COUNT_LIMIT: Duration = Duration::from_secs(60);
+
 /// Violating rows that are shown of each condition.
 const SHOWN: usize = 10;
 
@@ -99,7 +102,6 @@ pub fn check(spec: &Spec, limit: Duration) -> Result<Checked, BuildError> {
     connect.io_timeout = Some(limit + Duration::from_secs(30));
     let start = Instant::now();
     Pool::new(connect, 1, Vec::new()).once(async |connection| {
-        set_limit(connection, limit).await?;
         let (mut conditions, mut counts) = (Vec::new(), Counts::default());
         for database in schema.databases(&spec.target.database) {
             let sql = format!("USE {}", quoted(&database));
@@ -109,7 +111,9 @@ pub fn check(spec: &Spec, limit: Duration) -> Result<Checked, BuildError> {
                     database: (schema.schemas > 1).then_some(&database),
                     set,
                 };
+                set_limit(connection, limit).await?;
                 conditions.extend(ask_all(connection, schema.profile, place, limit).await?);
+                set_limit(connection, limit.max(COUNT_LIMIT)).await?;
                 counts.add(connection, set).await?;
             }
         }
