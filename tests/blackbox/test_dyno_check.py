@@ -15,6 +15,8 @@ from dyno.engines import Server, Settings, find, install
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.engine
+
 NAME = "dyno-check-test"
 DATABASE = "tpcc"
 

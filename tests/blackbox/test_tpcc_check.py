@@ -15,6 +15,8 @@ from dyno.engines import Server, Settings, find, install
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.engine
+
 DATABASE = "tpcc"
 # what breaks a condition, what mends it again, and every condition that must notice
 PLANTED = {

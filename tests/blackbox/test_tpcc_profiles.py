@@ -16,6 +16,8 @@ from dyno.engines import Server, Settings, find, install
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.engine
+
 PROFILES = ["hammerdb", "sysbench-tpcc", "tpcc-mysql"]
 PHASES = {"warmup_s": 0.2, "measure_s": 2.0, "drain_s": 10.0}
 # right after the load, before any transaction
