@@ -23,8 +23,8 @@ test: build $(VENV)/.dev viewer/node_modules/.stamp ## every test: Rust, TypeScr
 	@scripts/setup.sh test
 	cd rig && cargo test --quiet --locked --workspace
 	cd viewer && npm test --silent
-	$(PY) -m pytest -m "not engine and not browser" -n 2
-	$(PY) -m pytest -m "engine or browser" --durations=25
+	$(PY) -m pytest -m "not engine" -n 2
+	$(PY) -m pytest -m engine --durations=25
 
 lint: $(VENV)/.dev viewer/node_modules/.stamp ## all linters and type checkers
 	cd rig && cargo fmt --check && cargo clippy --quiet --locked --workspace --all-targets -- -D warnings
